@@ -1,0 +1,561 @@
+/*
+ * Pliant: a differentiable simulator for soft bodies in frictional contact.
+ *
+ * The whole public interface, in the order data flows:
+ *
+ *     context -> mesh -> scene -> state -> step -> rollout -> gradient
+ *
+ * Conventions
+ *  - SI units. Positions in m, velocities in m/s, forces in N, moduli in Pa.
+ *  - Arrays are row-major and state their shape as [a, b]; n is the number of vertices of a scene.
+ *  - A `..._def` struct is filled by its `..._def_default()` function and changed by the caller. What
+ *    it points to is copied during the call that takes it, unless said otherwise.
+ *  - Functions that can fail return a pl_status; the message is kept in the context
+ *    (pl_context_error). A failed call leaves its outputs and every existing object as they were.
+ *  - Objects are used by one thread at a time; objects of different contexts are independent.
+ */
+#ifndef PLIANT_H
+#define PLIANT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define PL_API __attribute__((visibility("default")))
+#else
+#define PL_API
+#endif
+
+#define PL_VERSION_MAJOR 0
+#define PL_VERSION_MINOR 1
+#define PL_VERSION_PATCH 0
+
+/* ------------------------------------------------------------------------------- context */
+
+typedef enum pl_status {
+    PL_OK = 0,
+    PL_ERROR_ARGUMENT,    /* a value the caller gave is impossible; the message names the field */
+    PL_ERROR_MEMORY,      /* the allocator returned NULL */
+    PL_ERROR_FILE,        /* a file cannot be opened, read or written */
+    PL_ERROR_PARSE,       /* a file's content is not what its format says; names file and line */
+    PL_ERROR_MESH,        /* inverted, degenerate, duplicate or unreferenced pieces */
+    PL_ERROR_CONVERGENCE, /* a step or an adjoint solve did not reach its tolerance */
+    PL_ERROR_NUMERIC,     /* a number overflowed or a matrix could not be factorised */
+    PL_ERROR_INTERRUPTED, /* a callback asked to stop */
+} pl_status;
+
+typedef enum pl_log_level { PL_LOG_ERROR, PL_LOG_WARNING, PL_LOG_INFO, PL_LOG_DEBUG } pl_log_level;
+
+/* `text` has no trailing newline and is valid during the call only. */
+typedef void (*pl_log_fn)(void *user, pl_log_level level, const char *text);
+
+/* realloc semantics in one function: ptr NULL allocates, bytes 0 frees (and returns NULL). */
+typedef void *(*pl_realloc_fn)(void *user, void *ptr, size_t bytes);
+
+typedef struct pl_context pl_context;
+
+typedef struct pl_context_def {
+    int threads;           /* worker threads, 0 = one per core; results do not depend on it */
+    pl_log_fn log;         /* NULL = silent */
+    void *log_user;
+    pl_log_level log_level; /* messages above this level are not made */
+    pl_realloc_fn realloc; /* NULL = the C library's */
+    void *realloc_user;
+} pl_context_def;
+
+PL_API pl_context_def pl_context_def_default(void);
+
+/* Creates a context. On failure *out is NULL. The context outlives everything made with it.
+ * BLAS is set to one thread for the whole process: its results would depend on the number. */
+PL_API pl_status pl_context_create(const pl_context_def *def, pl_context **out);
+PL_API void pl_context_destroy(pl_context *ctx); /* NULL is fine */
+
+/* The last error's message, never NULL, valid until the next failing call on this context. */
+PL_API const char *pl_context_error(const pl_context *ctx);
+PL_API int pl_context_threads(const pl_context *ctx);
+PL_API const char *pl_status_name(pl_status status);
+PL_API const char *pl_version(void); /* "major.minor.patch" */
+
+/* ------------------------------------------------------------------------------- meshes */
+
+typedef enum pl_group_kind { PL_GROUP_VERTEX, PL_GROUP_TET, PL_GROUP_TRIANGLE } pl_group_kind;
+
+/* A named set of vertices or elements ("feet", "grip"). */
+typedef struct pl_group {
+    char *name;
+    pl_group_kind kind;
+    int count;
+    int *index; /* [count], ascending */
+} pl_group;
+
+/*
+ * A mesh owns its arrays, all from the context's allocator. With tets it is a solid, whose triangles
+ * (if any) only mark pieces of its boundary; without tets its triangles are a sheet of cloth.
+ */
+typedef struct pl_mesh {
+    int vertex_count;
+    double *vertices; /* [vertex_count, 3] m */
+    int tet_count;
+    int *tets; /* [tet_count, 4], positive volume: (x1-x0)x(x2-x0).(x3-x0) > 0 */
+    int triangle_count;
+    int *triangles; /* [triangle_count, 3], counter-clockwise seen from outside */
+    int group_count;
+    pl_group *groups; /* [group_count] */
+} pl_mesh;
+
+PL_API void pl_mesh_free(pl_context *ctx, pl_mesh *mesh); /* frees the struct too; NULL is fine */
+PL_API pl_status pl_mesh_copy(pl_context *ctx, const pl_mesh *mesh, pl_mesh **out);
+
+/* A mesh from arrays, copied. tets or triangles may be NULL with a count of 0. Not checked. */
+PL_API pl_status pl_mesh_create(pl_context *ctx, int vertex_count, const double *vertices,
+                                int tet_count, const int *tets, int triangle_count,
+                                const int *triangles, pl_mesh **out);
+
+/* Adds a named group; index is copied and sorted. The name must be new in this mesh. */
+PL_API pl_status pl_mesh_add_group(pl_context *ctx, pl_mesh *mesh, const char *name,
+                                   pl_group_kind kind, int count, const int *index);
+/* NULL if there is no group of that name and kind. */
+PL_API const pl_group *pl_mesh_find_group(const pl_mesh *mesh, const char *name, pl_group_kind kind);
+
+/* Generators. `cell` is the requested edge length in m; every piece is at least one cell. */
+/* Box [0,size] as a grid of cubes, each split into six tets along the same diagonal. */
+PL_API pl_status pl_mesh_box(pl_context *ctx, const double size[3], double cell, pl_mesh **out);
+/* The same with nodes[3] nodes a side (each >= 2) spaced `spacing` m. */
+PL_API pl_status pl_mesh_grid(pl_context *ctx, const int nodes[3], double spacing, pl_mesh **out);
+/* Bar along x: [0,length] x [-width/2,width/2] x [-height/2,height/2], with vertex groups "left"
+ * and "right" at its ends. */
+PL_API pl_status pl_mesh_bar(pl_context *ctx, double length, double width, double height, double cell,
+                             pl_mesh **out);
+/* Cylinder about z from z = 0 to height. Vertex groups "bottom" and "top". */
+PL_API pl_status pl_mesh_cylinder(pl_context *ctx, double radius, double height, double cell,
+                                  pl_mesh **out);
+/* Ellipsoid about the origin. */
+PL_API pl_status pl_mesh_ellipsoid(pl_context *ctx, const double radii[3], double cell, pl_mesh **out);
+/* Cloth [0,width] x [0,height] in the plane z = 0; vertex groups "left" (x=0), "right", "bottom"
+ * (y=0), "top" and the four corners "corner00", "corner10", "corner01", "corner11". */
+PL_API pl_status pl_mesh_rectangle(pl_context *ctx, double width, double height, double cell,
+                                   pl_mesh **out);
+/* Cloth disc about the origin in the plane z = 0; vertex group "rim". */
+PL_API pl_status pl_mesh_disc(pl_context *ctx, double radius, double cell, pl_mesh **out);
+
+/*
+ * Reads a mesh by its extension: .msh (Gmsh 2.2 and 4.1, ASCII and binary), .mesh (MEDIT), .vtk
+ * (legacy), .vtu (also when named .vtk), .node/.ele (TetGen, either name), .obj (surfaces).
+ * Named physical groups become pl_groups. Orientation is fixed and unreferenced vertices are dropped,
+ * both with a warning through the log; anything else wrong is PL_ERROR_MESH.
+ */
+PL_API pl_status pl_mesh_read(pl_context *ctx, const char *path, pl_mesh **out);
+/* Writes by extension: .msh (Gmsh 4.1 ASCII) or .vtu. The file appears whole or not at all. */
+PL_API pl_status pl_mesh_write(pl_context *ctx, const pl_mesh *mesh, const char *path);
+
+typedef struct pl_mesh_report {
+    int inverted, first_inverted;       /* tets of negative volume; first index or -1 */
+    int degenerate, first_degenerate;   /* volume (area) below 1e-12 of the edge length's cube (square) */
+    int duplicate, first_duplicate;     /* elements with the same vertex set as an earlier one */
+    int unreferenced, first_unreferenced; /* vertices in no element */
+    int bad_index, first_bad_index;     /* elements naming a vertex that is not there, or one twice */
+    int non_finite, first_non_finite;   /* vertices with NaN or infinity */
+    int components;                     /* connected components by shared vertices */
+    double volume;                      /* m^3 of the tets; m^2 of the triangles for cloth */
+    double min_dihedral, max_dihedral;  /* degrees; of angles for cloth */
+    double lower[3], upper[3];          /* bounding box, m */
+} pl_mesh_report;
+
+PL_API pl_status pl_mesh_check(pl_context *ctx, const pl_mesh *mesh, pl_mesh_report *report);
+
+/* Boundary triangles of a solid (outward), or the triangles of a cloth. *triangles [*count, 3] is
+ * the caller's, freed with pl_free. */
+PL_API pl_status pl_mesh_surface(pl_context *ctx, const pl_mesh *mesh, int *count, int **triangles);
+PL_API void pl_free(pl_context *ctx, void *ptr);
+
+/* In place: scale, then rotate by the unit quaternion (w,x,y,z), then translate. */
+PL_API void pl_mesh_transform(pl_mesh *mesh, double scale, const double rotation[4],
+                              const double translation[3]);
+
+/* ------------------------------------------------------------------------------- scene */
+
+/* A value over time: linear between rows, held before the first and after the last. count 0 = none.
+ * The arrays are copied by the call that takes the table. */
+typedef struct pl_table {
+    int count;
+    const double *time;  /* [count] s, increasing */
+    const double *value; /* [count, width]; the width is stated where the table is used */
+} pl_table;
+
+typedef enum pl_model { PL_ARAP, PL_COROTATED, PL_NEO_HOOKEAN } pl_model;
+
+/* exact: stress is the energy's derivative, E and nu mean what an engineer expects.
+ * projective: the body feels the Moreau envelope of the energy, as local-global solvers do. */
+typedef enum pl_reading { PL_EXACT, PL_PROJECTIVE } pl_reading;
+
+/* How 𝓔⁻¹ is applied in the forward solve. */
+typedef enum pl_solver {
+    PL_SOLVER_AUTO,     /* by measured cost */
+    PL_SOLVER_DIRECT,   /* Cholesky of the true tangent in every Newton step */
+    PL_SOLVER_LAGGED,   /* Cholesky of a recent true tangent, refreshed when progress is slow */
+    PL_SOLVER_CONSTANT, /* the constant matrix A of the local-global method */
+} pl_solver;
+
+typedef struct pl_scene pl_scene;
+
+typedef struct pl_scene_def {
+    double time_step;       /* h, s; default 0.01 */
+    double gravity[3];      /* m/s^2; default (0, 0, -9.81) */
+    double tolerance;       /* largest vertex move of the last Newton step, m; default 1e-10 */
+    int max_iterations;     /* Newton iterations in a step before it is split; default 50 */
+    int max_splits;         /* a step may be halved this many times over; default 6 */
+    double contact_epsilon2; /* eps^2 = delta_n * lambda_n of a contact, N m; default 0.5e-12 */
+    double contact_margin;  /* vertices closer than this to a collider become contacts, m; 0 = auto */
+    pl_solver solver;
+} pl_scene_def;
+
+PL_API pl_scene_def pl_scene_def_default(void);
+PL_API pl_status pl_scene_create(pl_context *ctx, const pl_scene_def *def, pl_scene **out);
+PL_API void pl_scene_destroy(pl_scene *scene); /* after every sim made from it; NULL is fine */
+
+typedef struct pl_body_def {
+    const char *name;    /* NULL = "body<index>" */
+    const pl_mesh *mesh; /* the rest shape; copied */
+    pl_model model;      /* default Neo-Hookean */
+    pl_reading reading;  /* default exact */
+    double young;        /* Pa; default 1e5 */
+    double poisson;      /* in [0, 0.499]; default 0.3; ignored by ARAP */
+    double density;      /* kg/m^3; default 1000 */
+    double thickness;    /* of cloth, m; default 1e-3; ignored for solids */
+    double bending;      /* k_b, flexural rigidity of cloth, N m; default 0 */
+    double damping;      /* mass-proportional, 1/s; default 0 */
+    /* Values per element (tet or cloth triangle), or NULL for the one above: [element_count] */
+    const double *young_of, *poisson_of, *density_of, *bending_of, *damping_of;
+    double velocity[3];         /* initial, m/s */
+    double angular_velocity[3]; /* initial, rad/s, about the body's centre of mass */
+    const double *positions;    /* initial positions [vertex_count, 3] m, NULL = the rest shape */
+    const double *velocities;   /* initial velocities [vertex_count, 3], NULL = from the two above */
+    bool lumped_equally;        /* every vertex gets the same share of the mass; default false */
+} pl_body_def;
+
+PL_API pl_body_def pl_body_def_default(void);
+PL_API pl_status pl_scene_add_body(pl_scene *scene, const pl_body_def *def, int *body);
+
+/* Springs of compliance c that hold vertices at targets. */
+typedef struct pl_pin_def {
+    int body;
+    int vertex_count;
+    const int *vertices; /* [vertex_count], of the body */
+    double compliance;   /* c, m/N, > 0; default 1e-9 */
+    pl_table offset;     /* width 3: the targets are the initial positions plus this, m */
+    pl_table rotation;   /* width 4, axis-angle as (x,y,z) unit axis and rad: turns the targets about
+                            `pivot` before the offset is added */
+    double pivot[3];
+} pl_pin_def;
+
+PL_API pl_pin_def pl_pin_def_default(void);
+PL_API pl_status pl_scene_add_pin(pl_scene *scene, const pl_pin_def *def, int *pin);
+
+typedef enum pl_force_per {
+    PL_PER_VERTEX, /* N on every vertex */
+    PL_PER_GROUP,  /* N in all, shared equally by the vertices */
+    PL_PER_MASS,   /* N/kg: an acceleration field */
+} pl_force_per;
+
+typedef struct pl_force_def {
+    int body;
+    int vertex_count;    /* with vertices NULL: the whole body */
+    const int *vertices;
+    pl_force_per per;
+    double value[3];
+    pl_table table;      /* width 3; replaces value when it has rows */
+} pl_force_def;
+
+PL_API pl_force_def pl_force_def_default(void);
+PL_API pl_status pl_scene_add_force(pl_scene *scene, const pl_force_def *def, int *force);
+
+/* Wind on a body's surface: each triangle of area a and unit normal n feels drag a (n.(w - v)) n,
+ * with the geometry and velocity v at the start of the step. */
+typedef struct pl_wind_def {
+    int body;
+    double drag;        /* N s/m^3; default 1 */
+    double velocity[3]; /* w, m/s */
+    pl_table table;     /* width 3; replaces velocity when it has rows */
+} pl_wind_def;
+
+PL_API pl_wind_def pl_wind_def_default(void);
+PL_API pl_status pl_scene_add_wind(pl_scene *scene, const pl_wind_def *def, int *wind);
+
+typedef enum pl_shape {
+    PL_HALF_SPACE, /* z <= 0 of its frame is solid */
+    PL_SPHERE,     /* size[0] radius */
+    PL_BOX,        /* size half extents */
+    PL_CYLINDER,   /* size[0] radius, size[1] half height, about z */
+    PL_CAPSULE,    /* size[0] radius, size[1] half height of its segment, about z */
+    PL_MESH,       /* a closed triangle surface */
+} pl_shape;
+
+/* A rigid obstacle. pose = position (3) and unit quaternion w,x,y,z (4). */
+typedef struct pl_collider_def {
+    const char *name; /* NULL = "collider<index>" */
+    pl_shape shape;
+    double size[3];
+    const pl_mesh *surface; /* for PL_MESH: its triangles, or the boundary of its tets; copied */
+    double friction;        /* mu >= 0; 0 is exactly frictionless; default 0.5 */
+    double pose[7];
+    pl_table table;         /* width 7; replaces pose when it has rows */
+} pl_collider_def;
+
+PL_API pl_collider_def pl_collider_def_default(void);
+PL_API pl_status pl_scene_add_collider(pl_scene *scene, const pl_collider_def *def, int *collider);
+/* mu between one body and one collider, overriding the collider's own. */
+PL_API pl_status pl_scene_set_friction(pl_scene *scene, int body, int collider, double friction);
+
+/* What a scene holds. */
+typedef struct pl_scene_info {
+    int body_count, vertex_count, element_count; /* tets and cloth triangles of all bodies */
+    int pin_count, pin_vertex_count, force_count, wind_count, collider_count;
+    double mass; /* kg */
+} pl_scene_info;
+
+typedef struct pl_body_info {
+    const char *name;    /* the scene's */
+    const pl_mesh *mesh; /* the scene's copy of the rest shape */
+    int vertex_offset, vertex_count;   /* its rows in arrays [n, .] */
+    int element_offset, element_count; /* its rows in arrays [element_count] */
+    bool cloth;
+    double mass; /* kg */
+} pl_body_info;
+
+PL_API pl_scene_info pl_scene_get_info(const pl_scene *scene);
+PL_API pl_scene_def pl_scene_get_def(const pl_scene *scene);
+PL_API pl_status pl_scene_body(const pl_scene *scene, int body, pl_body_info *info);
+PL_API pl_context *pl_scene_context(const pl_scene *scene);
+
+/* Parameters that may change between rollouts, and that gradients are taken of. */
+typedef enum pl_param {
+    PL_YOUNG,      /* owner = body; per element */
+    PL_POISSON,    /* owner = body; per element */
+    PL_DENSITY,    /* owner = body; per element */
+    PL_BENDING,    /* owner = body; per element */
+    PL_DAMPING,    /* owner = body; per element */
+    PL_FRICTION,   /* owner = collider; one value per body */
+    PL_COMPLIANCE, /* owner = pin; one value */
+} pl_param;
+
+/* count = 1 sets every value of the owner; otherwise count is the owner's number of values. */
+PL_API pl_status pl_scene_set_param(pl_scene *scene, pl_param param, int owner, int count,
+                                    const double *values);
+PL_API pl_status pl_scene_get_param(const pl_scene *scene, pl_param param, int owner, int count,
+                                    double *values);
+PL_API pl_status pl_scene_param_count(const pl_scene *scene, pl_param param, int owner, int *count);
+
+/* ------------------------------------------------------------------------------- state and step */
+
+/* Contact forces at the end of a step: the unknowns of the contact law, also its warm start. */
+typedef struct pl_contact {
+    int vertex;       /* of the scene */
+    int collider;
+    double normal[3]; /* unit, out of the collider */
+    double gap;       /* m, along the normal; > 0 */
+    double force_normal;      /* lambda_n, N */
+    double force_tangent[3];  /* lambda_f as a world vector, N */
+} pl_contact;
+
+/* The mutable part of a simulation. Plain data: read and write it freely between steps. */
+typedef struct pl_state {
+    int vertex_count;
+    double *q;   /* positions [n, 3] m */
+    double *v;   /* velocities [n, 3] m/s */
+    double time; /* s */
+    int step;    /* steps done */
+    int contact_count, contact_capacity;
+    pl_contact *contacts; /* [contact_count] of the last step; sorted by vertex, then collider */
+} pl_state;
+
+PL_API pl_status pl_state_create(const pl_scene *scene, pl_state **out); /* at the scene's start */
+PL_API pl_status pl_state_copy(const pl_scene *scene, const pl_state *from, pl_state *to);
+PL_API void pl_state_destroy(const pl_scene *scene, pl_state *state);
+
+/* What drives one step. NULL fields take the scene's own values at the end of the step. */
+typedef struct pl_inputs {
+    const double *vertex_force;  /* [n, 3] N, added to the scene's forces */
+    const double *force;         /* [force_count, 3], in each force's own unit */
+    const double *wind;          /* [wind_count, 3] m/s */
+    const double *pin_target;    /* [pin_vertex_count, 3] m, pins in order of creation */
+    const double *collider_pose; /* [collider_count, 7] at the end of the step */
+} pl_inputs;
+
+enum { PL_STAGE_LOCAL, PL_STAGE_ASSEMBLE, PL_STAGE_FACTOR, PL_STAGE_SOLVE, PL_STAGE_CONTACT, PL_STAGE_OTHER,
+       PL_STAGE_COUNT };
+
+typedef struct pl_step_info {
+    bool converged;
+    int iterations;        /* outer (Newton) iterations, all substeps */
+    int inner_iterations;  /* of the contact solver */
+    int linear_solves;     /* applications of a factor */
+    int factorizations;
+    int splits;            /* times the step was halved */
+    int contacts;          /* candidates at the end */
+    double residual;       /* largest vertex move of the last Newton step, m (before it was made) */
+    double complementarity; /* largest |delta_n lambda_n / eps^2 - 1| */
+    double cone_violation;  /* largest |lambda_f| - mu lambda_n, N; negative inside the cone */
+    double penetration;     /* deepest, m; 0 when every gap is positive */
+    double energy_kinetic, energy_elastic, energy_gravity; /* J, at the end */
+    double milliseconds[PL_STAGE_COUNT];
+} pl_step_info;
+
+/* The workspace of a simulation: factors, caches, scratch memory. One scene may have several. */
+typedef struct pl_sim pl_sim;
+
+PL_API pl_status pl_sim_create(pl_scene *scene, pl_sim **out);
+PL_API void pl_sim_destroy(pl_sim *sim);
+PL_API pl_scene *pl_sim_scene(const pl_sim *sim);
+
+/*
+ * One time step. On failure the state is as it was before and the context's message names the step,
+ * the body or contact, and the residual. inputs and info may be NULL.
+ */
+PL_API pl_status pl_step(pl_sim *sim, pl_state *state, const pl_inputs *inputs, pl_step_info *info);
+
+/* Per-element fields at a state, for pictures. Each output may be NULL.
+ * energy [element_count] J; stress [element_count, 9] Cauchy, Pa; von_mises [element_count] Pa. */
+PL_API pl_status pl_element_fields(pl_sim *sim, const pl_state *state, double *energy, double *stress,
+                                   double *von_mises);
+
+/* ------------------------------------------------------------------------------- rollout */
+
+/* Inputs of every step; NULL fields as in pl_inputs. Borrowed until the rollout's backward is done. */
+typedef struct pl_rollout_inputs {
+    const double *vertex_force;  /* [steps, n, 3] */
+    const double *force;         /* [steps, force_count, 3] */
+    const double *wind;          /* [steps, wind_count, 3] */
+    const double *pin_target;    /* [steps, pin_vertex_count, 3] */
+    const double *collider_pose; /* [steps, collider_count, 7] */
+} pl_rollout_inputs;
+
+/* Called after each step of a rollout; return false to stop with PL_ERROR_INTERRUPTED. */
+typedef bool (*pl_progress_fn)(void *user, int step, const pl_state *state, const pl_step_info *info);
+
+typedef struct pl_rollout_def {
+    int steps;
+    pl_rollout_inputs inputs;
+    bool tape;            /* keep what a backward or tangent sweep needs; default true */
+    size_t memory_budget; /* bytes for the tape, 0 = no limit; below the full tape's size, states are
+                             checkpointed and recomputed, with bit-identical gradients */
+    pl_progress_fn progress; /* may be NULL */
+    void *progress_user;
+} pl_rollout_def;
+
+typedef struct pl_rollout pl_rollout;
+
+PL_API pl_rollout_def pl_rollout_def_default(void);
+/* Advances `state` by def->steps steps. On failure *out is NULL and `state` is the last good state. */
+PL_API pl_status pl_rollout_run(pl_sim *sim, pl_state *state, const pl_rollout_def *def,
+                                pl_rollout **out);
+PL_API void pl_rollout_destroy(pl_rollout *rollout);
+PL_API int pl_rollout_steps(const pl_rollout *rollout);
+PL_API size_t pl_rollout_bytes(const pl_rollout *rollout); /* of the tape */
+/* Positions and velocities after `step` steps (0 = the start): q, v [n, 3], each may be NULL.
+ * Recomputes from a checkpoint when the tape was limited. */
+PL_API pl_status pl_rollout_state(pl_rollout *rollout, int step, double *q, double *v);
+
+/* ------------------------------------------------------------------------------- gradients */
+
+/*
+ * A loss as a sum of terms over states. Called for steps T, T-1, ..., 0 during the backward sweep;
+ * add this state's term to *value and its derivatives to dq, dv [n, 3]. Return false to stop.
+ */
+typedef bool (*pl_loss_fn)(void *user, int step, const double *q, const double *v, double *value,
+                           double *dq, double *dv);
+
+enum {
+    PL_GRAD_POSITION = 1 << 0,   /* initial positions */
+    PL_GRAD_VELOCITY = 1 << 1,   /* initial velocities */
+    PL_GRAD_VERTEX_FORCE = 1 << 2,
+    PL_GRAD_FORCE = 1 << 3,
+    PL_GRAD_WIND = 1 << 4,
+    PL_GRAD_PIN_TARGET = 1 << 5,
+    PL_GRAD_COLLIDER_POSE = 1 << 6,
+    PL_GRAD_YOUNG = 1 << 7,
+    PL_GRAD_POISSON = 1 << 8,
+    PL_GRAD_DENSITY = 1 << 9,
+    PL_GRAD_BENDING = 1 << 10,
+    PL_GRAD_DAMPING = 1 << 11,
+    PL_GRAD_FRICTION = 1 << 12,
+    PL_GRAD_COMPLIANCE = 1 << 13,
+};
+
+/* Derivatives of a loss; also the direction of a tangent sweep. Fields that were not asked for are
+ * NULL. Inputs have one row per step, parameters are summed over the steps. */
+typedef struct pl_gradient {
+    unsigned wanted; /* PL_GRAD_... */
+    int steps;
+    double *position;      /* [n, 3] */
+    double *velocity;      /* [n, 3] */
+    double *vertex_force;  /* [steps, n, 3] */
+    double *force;         /* [steps, force_count, 3] */
+    double *wind;          /* [steps, wind_count, 3] */
+    double *pin_target;    /* [steps, pin_vertex_count, 3] */
+    double *collider_pose; /* [steps, collider_count, 6]: per m of translation (3) and per rad of
+                              rotation about the world axes through the collider's position (3) */
+    double *young, *poisson, *density, *bending, *damping; /* [element_count] */
+    double *friction;      /* [collider_count, body_count] */
+    double *compliance;    /* [pin_count] */
+} pl_gradient;
+
+PL_API pl_status pl_gradient_create(const pl_scene *scene, int steps, unsigned wanted,
+                                    pl_gradient **out); /* zeroed */
+PL_API void pl_gradient_destroy(const pl_scene *scene, pl_gradient *gradient);
+
+/* How the adjoint system is solved. */
+typedef enum pl_adjoint_solver {
+    PL_ADJOINT_AUTO,
+    PL_ADJOINT_DIRECT,  /* factor the tangent, dense LU in contact space */
+    PL_ADJOINT_KRYLOV,  /* CG without friction, GMRES with */
+    PL_ADJOINT_SEMI_IMPLICIT, /* the fixed-point splitting of DiffPD: a baseline */
+} pl_adjoint_solver;
+
+typedef enum pl_preconditioner {
+    PL_PRECONDITION_NONE,
+    PL_PRECONDITION_JACOBI,
+    PL_PRECONDITION_INVERSE,  /* A^-1 */
+    PL_PRECONDITION_WOODBURY, /* A^-1 with the contact block */
+    PL_PRECONDITION_LAGGED,   /* the factor of a recent tangent, with the contact block */
+} pl_preconditioner;
+
+typedef struct pl_adjoint_def {
+    pl_adjoint_solver solver;
+    pl_preconditioner preconditioner; /* of PL_ADJOINT_KRYLOV */
+    double tolerance;                 /* relative true residual; default 1e-8 */
+    int max_iterations;               /* default 500 */
+    double contact_epsilon2;          /* 0 = the forward solve's, as it must be for right gradients */
+} pl_adjoint_def;
+
+typedef struct pl_adjoint_info {
+    double loss;
+    int iterations;      /* linear iterations, all steps */
+    int max_iterations;  /* in the worst step */
+    int factorizations;
+    double residual;     /* largest relative true residual */
+    double milliseconds; /* of the sweep, without recomputation */
+} pl_adjoint_info;
+
+PL_API pl_adjoint_def pl_adjoint_def_default(void);
+
+/* One reverse sweep: adds dL/d(everything asked for in gradient) to gradient. info may be NULL. */
+PL_API pl_status pl_rollout_backward(pl_rollout *rollout, const pl_adjoint_def *def, pl_loss_fn loss,
+                                     void *loss_user, pl_gradient *gradient, pl_adjoint_info *info);
+
+/* Called with the derivative of the state after each step along the direction: dq, dv [n, 3]. */
+typedef bool (*pl_tangent_fn)(void *user, int step, const double *q, const double *v,
+                              const double *dq, const double *dv);
+
+/* One forward sweep: the derivative of the whole trajectory along `direction`. info may be NULL. */
+PL_API pl_status pl_rollout_tangent(pl_rollout *rollout, const pl_adjoint_def *def,
+                                    const pl_gradient *direction, pl_tangent_fn visit, void *user,
+                                    pl_adjoint_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,31 @@
+/*
+ * Rigid obstacles as signed distances. A query at x gives the distance phi (> 0 outside), the unit normal
+ * n = grad phi and the curvature kappa = grad n = hess phi, all in world coordinates.
+ */
+#ifndef PL_COLLIDER_H
+#define PL_COLLIDER_H
+
+#include "core/core.h"
+
+typedef struct pl_surface_point {
+    double distance;     /* phi(x), m */
+    double normal[3];    /* n, unit */
+    double curvature[9]; /* kappa, symmetric, kappa n = 0, 1/m */
+} pl_surface_point;
+
+typedef struct pl_collider pl_collider;
+
+/* Checks the definition (shape, size, friction, pose, surface) and copies it; names the bad field. */
+pl_status pl_collider_create(pl_context *ctx, const pl_collider_def *def, pl_collider **out);
+void pl_collider_destroy(pl_context *ctx, pl_collider *collider);
+
+/* Distance, normal and curvature at x for a collider at `pose` (position, unit quaternion). Off the
+ * surface's creases the three are exact derivatives of each other, inside as well as outside. */
+void pl_collider_query(const pl_collider *collider, const double pose[7], const double x[3],
+                       pl_surface_point *out);
+
+/* False only if the distance at x is certainly above `margin`: a cheap test before a query. */
+bool pl_collider_near(const pl_collider *collider, const double pose[7], const double x[3],
+                      double margin);
+
+#endif

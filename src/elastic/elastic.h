@@ -1,0 +1,77 @@
+/*
+ * The elastic energy of every body of a scene: Psi(q), its gradient, its tangent, and the derivatives
+ * of the gradient with respect to material parameters.
+ *
+ *     F = U diag(sigma) V^T      P = U diag(tau(sigma)) V^T      grad Psi = sum_e V_e P_e G_e
+ *
+ * Elements (tets, cloth triangles) are kept in blocks of PL_LANES for the vector kernels; bending is a
+ * constant quadratic form over the cloth's interior edges.
+ */
+#ifndef PL_ELASTIC_H
+#define PL_ELASTIC_H
+
+#include "core/core.h"
+#include "linalg/sparse.h"
+
+typedef struct pl_elastic_body {
+    int vertex_offset;    /* of its first vertex in arrays [n, 3] */
+    int vertex_count;
+    const double *rest;   /* [vertex_count, 3] */
+    bool cloth;
+    int element_count;
+    const int *elements;  /* [element_count, 4 or 3], body-local vertices */
+    pl_model model;
+    pl_reading reading;
+    double thickness;     /* cloth */
+} pl_elastic_body;
+
+typedef struct pl_elastic pl_elastic;
+
+/* Elements are numbered body by body, in the order given. */
+pl_status pl_elastic_create(pl_context *ctx, int vertex_count, int body_count,
+                            const pl_elastic_body *bodies, pl_elastic **out);
+void pl_elastic_destroy(pl_elastic *el);
+
+/* Values per element, [element_count] each. Call before the first evaluation and on any change. */
+void pl_elastic_set_material(pl_elastic *el, const double *young, const double *poisson,
+                             const double *bending);
+
+/* Where the tangent has entries: elements and bending stencils. Owned by el. */
+const pl_pattern *pl_elastic_pattern(const pl_elastic *el);
+
+/* Rest volume of each element (area times thickness for cloth), m^3: [element_count]. */
+const double *pl_elastic_volume(const pl_elastic *el);
+
+typedef struct pl_elastic_result {
+    double energy;        /* J */
+    int inadmissible;     /* first element (exact Neo-Hookean) with J <= 0, or -1: nothing else is
+                             valid then */
+} pl_elastic_result;
+
+/*
+ * Evaluates at q [n, 3]. gradient [n, 3] gets grad Psi (N), or NULL. tangent [nnz, 9] (pl_elastic_pattern)
+ * gets scale * hess Psi, plus diagonal[i] on all three diagonals of block (i, i) when diagonal
+ * [n] is not NULL; or NULL. With clamp, each element's tangent eigenvalues (W, a, b, tau/sigma) are
+ * clamped at zero, so that the result is positive semi-definite before the diagonal is added.
+ */
+pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clamp, double scale,
+                                      const double *diagonal, double *gradient, double *tangent);
+
+/* The constant matrix of the local-global method: out [nnz] = scale * (sum w V G^T G + bending), plus
+ * diagonal [n] on the diagonal. w = 2 mu_shear for projective bodies; for exact ones the stiffest
+ * eigenvalue at rest, 2 mu + 3 lambda capped where it bounds the tangent of moderate strain. */
+void pl_elastic_constant(const pl_elastic *el, double scale, const double *diagonal, double *out);
+
+/* Parameter derivatives at q of the gradient, against z [n, 3]:
+ *   dyoung[e]   += scale * z . d(grad Psi)/dE_e     (likewise poisson, bending); each may be NULL. */
+void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, double scale,
+                          double *dyoung, double *dpoisson, double *dbending);
+/* The same forwards: out [n, 3] += scale * sum_e d(grad Psi)/dE_e dyoung[e] + ...; inputs may be NULL. */
+void pl_elastic_param_jvp(pl_elastic *el, const double *q, const double *dyoung, const double *dpoisson,
+                          const double *dbending, double scale, double *out);
+
+/* Fields for pictures; each may be NULL. energy [m] J, cauchy [m, 9] Pa, von_mises [m] Pa. */
+void pl_elastic_fields(pl_elastic *el, const double *q, double *energy, double *cauchy,
+                       double *von_mises);
+
+#endif
