@@ -1,0 +1,87 @@
+/* A scene's insides: what the caller described, copied and checked. Constant while a sim steps it. */
+#ifndef PL_SCENE_H
+#define PL_SCENE_H
+
+#include "contact/collider.h"
+#include "core/core.h"
+#include "sim/table.h"
+
+typedef struct pl_body {
+    char *name;
+    pl_mesh *mesh; /* rest shape */
+    bool cloth;
+    pl_model model;
+    pl_reading reading;
+    double thickness;
+    bool lumped_equally;
+    int vertex_offset, element_offset, element_count;
+    const int *elements; /* [element_count, 4 or 3]: the mesh's tets or triangles */
+} pl_body;
+
+typedef struct pl_pin {
+    int first, count;  /* its rows of pin_vertex */
+    double compliance; /* m/N */
+    pl_curve offset, rotation;
+    double pivot[3];
+} pl_pin;
+
+typedef struct pl_force {
+    int count;
+    int *vertex; /* [count], of the scene */
+    pl_force_per per;
+    pl_curve value;
+} pl_force;
+
+typedef struct pl_wind {
+    double drag;
+    int triangle_count;
+    int *triangle; /* [triangle_count, 3], vertices of the scene */
+    pl_curve velocity;
+} pl_wind;
+
+typedef struct pl_obstacle {
+    char *name;
+    pl_collider *shape;
+    double friction;
+    pl_curve pose;
+} pl_obstacle;
+
+struct pl_scene {
+    pl_context *ctx;
+    pl_scene_def def;
+    int revision;  /* counts changes of parameters: sims refresh what they derived */
+    int sim_count; /* sims that exist: no parts may be added then */
+
+    int body_count, body_capacity;
+    pl_body *bodies;
+    int vertex_count, element_count;
+    double *q0, *v0;      /* [n, 3] the start */
+    int *body_of;         /* [n] */
+    double *volume;       /* [element_count] rest volume, m^3 */
+    double *young, *poisson, *density, *bending, *damping; /* [element_count] */
+
+    int pin_count, pin_capacity;
+    pl_pin *pins;
+    int pin_vertex_count;
+    int *pin_vertex;      /* [pin_vertex_count], of the scene */
+
+    int force_count, force_capacity;
+    pl_force *forces;
+    int wind_count, wind_capacity;
+    pl_wind *winds;
+
+    int collider_count, collider_capacity;
+    pl_obstacle *colliders;
+    double *friction;     /* [collider_count, body_count] mu */
+};
+
+/* Values of a material parameter (PL_YOUNG to PL_DAMPING) in their range, or an error naming it. */
+pl_status pl_scene_check_param(pl_context *ctx, pl_param param, int count, const double *values);
+/* Refuses changes of structure while sims exist. */
+pl_status pl_scene_must_be_open(pl_scene *scene);
+/* The four vertices (-1 last for cloth) of element e in scene numbering; returns its body. */
+const pl_body *pl_scene_element(const pl_scene *scene, int element, int vertex[4]);
+/* mu table for the present numbers of bodies and colliders; new cells get the collider's own mu. */
+pl_status pl_scene_resize_friction(pl_scene *scene, int collider_count, int body_count);
+
+#endif

@@ -1,0 +1,245 @@
+/* Adding a body: its rest shape, material per element, and start. */
+#include "sim/scene.h"
+
+#include "core/vec.h"
+
+#include <stdio.h>
+
+pl_body_def pl_body_def_default(void)
+{
+    return (pl_body_def){
+        .model = PL_NEO_HOOKEAN,
+        .reading = PL_EXACT,
+        .young = 1e5,
+        .poisson = 0.3,
+        .density = 1000,
+        .thickness = 1e-3,
+    };
+}
+
+typedef struct range {
+    const char *name, *unit;
+    double low, high;
+    bool low_open;
+} range;
+
+static const range YOUNG = {"young", " Pa", 0, 1e15, true};
+static const range POISSON = {"poisson", "", 0, 0.499, false};
+static const range DENSITY = {"density", " kg/m^3", 0, 1e9, true};
+static const range BENDING = {"bending", " N m", 0, 1e12, false};
+static const range DAMPING = {"damping", " 1/s", 0, 1e9, false};
+static const range THICKNESS = {"thickness", " m", 0, 1e3, true};
+
+static pl_status check_range(pl_context *ctx, const range *r, double value, int element)
+{
+    if (value <= r->high && (r->low_open ? value > r->low : value >= r->low))
+        return PL_OK;
+    char where[32] = "";
+    if (element >= 0)
+        snprintf(where, sizeof where, " of element %d", element);
+    return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s%s = %g: expected %s %g and <= %g%s", r->name, where, value,
+                   r->low_open ? ">" : ">=", r->low, r->high, r->unit);
+}
+
+pl_status pl_scene_check_param(pl_context *ctx, pl_param param, int count, const double *values)
+{
+    static const range *const ranges[] = {[PL_YOUNG] = &YOUNG,
+                                          [PL_POISSON] = &POISSON,
+                                          [PL_DENSITY] = &DENSITY,
+                                          [PL_BENDING] = &BENDING,
+                                          [PL_DAMPING] = &DAMPING};
+    for (int k = 0; k < count; k++)
+        PL_TRY(check_range(ctx, ranges[param], values[k], count > 1 ? k : -1));
+    return PL_OK;
+}
+
+/* Grows an array [from, width] to [to, width] in place. */
+static pl_status extend(pl_context *ctx, void **array, int from, int to, size_t row)
+{
+    void *bigger = pl_alloc(ctx, (size_t)to, row);
+    if (!bigger)
+        return PL_ERROR_MEMORY;
+    if (*array)
+        memcpy(bigger, *array, (size_t)from * row);
+    pl_free(ctx, *array);
+    *array = bigger;
+    return PL_OK;
+}
+
+static double rest_volume(const pl_body *b, int element)
+{
+    const double *x = b->mesh->vertices;
+    const int *v = b->elements + (size_t)element * (b->cloth ? 3 : 4);
+    double e[9], normal[3];
+    for (int k = 1; k < (b->cloth ? 3 : 4); k++)
+        pl_sub3(x + 3 * v[k], x + 3 * v[0], e + 3 * (k - 1));
+    pl_cross3(e, e + 3, normal);
+    return b->cloth ? 0.5 * pl_norm3(normal) * b->thickness : pl_dot3(normal, e + 6) / 6.0;
+}
+
+static pl_status check_mesh(pl_context *ctx, const pl_mesh *mesh)
+{
+    pl_mesh_report r;
+    if (mesh->vertex_count < 3 || mesh->tet_count + mesh->triangle_count < 1)
+        return pl_fail(ctx, PL_ERROR_MESH, "mesh: it has no elements");
+    PL_TRY(pl_mesh_check(ctx, mesh, &r));
+    const struct {
+        int count, first;
+        const char *what;
+    } faults[] = {
+        {r.non_finite, r.first_non_finite, "vertices that are not finite"},
+        {r.bad_index, r.first_bad_index, "elements with impossible vertex numbers"},
+        {r.inverted, r.first_inverted, "inverted tets"},
+        {r.degenerate, r.first_degenerate, "degenerate elements"},
+        {r.duplicate, r.first_duplicate, "duplicate elements"},
+        {r.unreferenced, r.first_unreferenced, "vertices in no element"},
+    };
+    for (size_t k = 0; k < sizeof faults / sizeof *faults; k++)
+        if (faults[k].count > 0)
+            return pl_fail(ctx, PL_ERROR_MESH, "mesh: %d %s (the first is number %d)", faults[k].count,
+                           faults[k].what, faults[k].first);
+    return PL_OK;
+}
+
+/* Initial velocities: given, or v + w x (x - c) about the centre of mass. */
+static void set_start(pl_scene *scene, const pl_body *b, const pl_body_def *def)
+{
+    int n = b->mesh->vertex_count;
+    double *q = scene->q0 + 3 * (size_t)b->vertex_offset, *v = scene->v0 + 3 * (size_t)b->vertex_offset;
+    memcpy(q, def->positions ? def->positions : b->mesh->vertices, sizeof(double) * 3 * (size_t)n);
+    if (def->velocities) {
+        memcpy(v, def->velocities, sizeof(double) * 3 * (size_t)n);
+        return;
+    }
+    double centre[3] = {0}, mass = 0;
+    int width = b->cloth ? 3 : 4;
+    for (int e = 0; e < b->element_count; e++) {
+        double m = scene->density[b->element_offset + e] * scene->volume[b->element_offset + e];
+        mass += m;
+        for (int k = 0; k < width; k++)
+            pl_axpy3(m / width, q + 3 * b->elements[e * width + k], centre);
+    }
+    for (int i = 0; i < n; i++) {
+        double arm[3];
+        for (int k = 0; k < 3; k++)
+            arm[k] = q[3 * i + k] - centre[k] / mass;
+        pl_cross3(def->angular_velocity, arm, v + 3 * i);
+        pl_axpy3(1, def->velocity, v + 3 * i);
+    }
+}
+
+static pl_status check_start(pl_context *ctx, const pl_body_def *def)
+{
+    for (int k = 0; k < 3; k++)
+        if (!isfinite(def->velocity[k]) || !isfinite(def->angular_velocity[k]))
+            return pl_fail(ctx, PL_ERROR_ARGUMENT, "velocity or angular_velocity is not finite");
+    for (int k = 0; k < 3 * def->mesh->vertex_count; k++)
+        if ((def->positions && !isfinite(def->positions[k])) ||
+            (def->velocities && !isfinite(def->velocities[k])))
+            return pl_fail(ctx, PL_ERROR_ARGUMENT, "positions or velocities of vertex %d are not finite",
+                           k / 3);
+    return PL_OK;
+}
+
+/* Checks everything before anything is changed. */
+static pl_status check_body(pl_scene *scene, const pl_body_def *def)
+{
+    pl_context *ctx = scene->ctx;
+    if (!def->mesh)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "mesh: a body needs one");
+    PL_TRY(check_mesh(ctx, def->mesh));
+    PL_TRY(check_start(ctx, def));
+    if ((int)def->model < 0 || def->model > PL_NEO_HOOKEAN)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "model = %d: no such model", (int)def->model);
+    if ((int)def->reading < 0 || def->reading > PL_PROJECTIVE)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "reading = %d: no such reading", (int)def->reading);
+    PL_TRY(check_range(ctx, &THICKNESS, def->thickness, -1));
+    int count = def->mesh->tet_count > 0 ? def->mesh->tet_count : def->mesh->triangle_count;
+    const struct {
+        pl_param param;
+        double value;
+        const double *of;
+    } values[] = {{PL_YOUNG, def->young, def->young_of},
+                  {PL_POISSON, def->poisson, def->poisson_of},
+                  {PL_DENSITY, def->density, def->density_of},
+                  {PL_BENDING, def->bending, def->bending_of},
+                  {PL_DAMPING, def->damping, def->damping_of}};
+    for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+        PL_TRY(pl_scene_check_param(ctx, values[k].param, values[k].of ? count : 1,
+                                    values[k].of ? values[k].of : &values[k].value));
+    return PL_OK;
+}
+
+static void fill(double *out, int count, double value, const double *of)
+{
+    for (int k = 0; k < count; k++)
+        out[k] = of ? of[k] : value;
+}
+
+/* Makes room for n more vertices and m more elements in every array that has a row for each. */
+static pl_status extend_arrays(pl_scene *scene, int n, int m)
+{
+    pl_context *ctx = scene->ctx;
+    int v = scene->vertex_count, e = scene->element_count;
+    PL_TRY(extend(ctx, (void **)&scene->q0, v, v + n, 3 * sizeof(double)));
+    PL_TRY(extend(ctx, (void **)&scene->v0, v, v + n, 3 * sizeof(double)));
+    PL_TRY(extend(ctx, (void **)&scene->body_of, v, v + n, sizeof(int)));
+    double **per_element[] = {&scene->volume,  &scene->young,   &scene->poisson,
+                              &scene->density, &scene->bending, &scene->damping};
+    for (size_t k = 0; k < sizeof per_element / sizeof *per_element; k++)
+        PL_TRY(extend(ctx, (void **)per_element[k], e, e + m, sizeof(double)));
+    return PL_OK;
+}
+
+pl_status pl_scene_add_body(pl_scene *scene, const pl_body_def *def, int *body)
+{
+    pl_context *ctx = scene->ctx;
+    pl_status status = PL_OK;
+    PL_TRY(pl_scene_must_be_open(scene));
+    PL_TRY(check_body(scene, def));
+    char name[32];
+    snprintf(name, sizeof name, "body%d", scene->body_count);
+    pl_body b = {
+        .cloth = def->mesh->tet_count == 0,
+        .model = def->model,
+        .reading = def->reading,
+        .thickness = def->thickness,
+        .lumped_equally = def->lumped_equally,
+        .vertex_offset = scene->vertex_count,
+        .element_offset = scene->element_count,
+    };
+    PL_CHECK(pl_mesh_copy(ctx, def->mesh, &b.mesh), done);
+    if (!(b.name = pl_strdup(ctx, def->name ? def->name : name))) {
+        status = PL_ERROR_MEMORY;
+        goto done;
+    }
+    b.elements = b.cloth ? b.mesh->triangles : b.mesh->tets;
+    b.element_count = b.cloth ? b.mesh->triangle_count : b.mesh->tet_count;
+    PL_CHECK(pl_grow(ctx, (void **)&scene->bodies, &scene->body_capacity, scene->body_count + 1,
+                     sizeof *scene->bodies),
+             done);
+    PL_CHECK(extend_arrays(scene, b.mesh->vertex_count, b.element_count), done);
+    PL_CHECK(pl_scene_resize_friction(scene, scene->collider_count, scene->body_count + 1), done);
+
+    int e0 = b.element_offset, m = b.element_count;
+    fill(scene->young + e0, m, def->young, def->young_of);
+    fill(scene->poisson + e0, m, def->poisson, def->poisson_of);
+    fill(scene->density + e0, m, def->density, def->density_of);
+    fill(scene->bending + e0, m, def->bending, def->bending_of);
+    fill(scene->damping + e0, m, def->damping, def->damping_of);
+    for (int e = 0; e < m; e++)
+        scene->volume[e0 + e] = rest_volume(&b, e);
+    set_start(scene, &b, def);
+    for (int i = 0; i < b.mesh->vertex_count; i++)
+        scene->body_of[b.vertex_offset + i] = scene->body_count;
+    scene->vertex_count += b.mesh->vertex_count;
+    scene->element_count += m;
+    if (body)
+        *body = scene->body_count;
+    scene->bodies[scene->body_count++] = b;
+    b = (pl_body){0};
+done:
+    pl_free(ctx, b.name);
+    pl_mesh_free(ctx, b.mesh);
+    return status;
+}

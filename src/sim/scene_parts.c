@@ -1,0 +1,205 @@
+/* Adding what acts on bodies: pins, forces, wind, colliders. */
+#include "sim/scene.h"
+
+#include "core/vec.h"
+
+#include <stdio.h>
+
+static pl_status check_body_index(pl_scene *scene, int body)
+{
+    if (body < 0 || body >= scene->body_count)
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "body = %d: the scene has %d bodies", body,
+                       scene->body_count);
+    return PL_OK;
+}
+
+static pl_status check_vertices(pl_scene *scene, int body, int count, const int *vertices)
+{
+    int n = scene->bodies[body].mesh->vertex_count;
+    if (count < 1 || !vertices)
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "vertices: expected at least one");
+    for (int k = 0; k < count; k++)
+        if (vertices[k] < 0 || vertices[k] >= n)
+            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "vertices[%d] = %d: body \"%s\" has %d vertices",
+                           k, vertices[k], scene->bodies[body].name, n);
+    return PL_OK;
+}
+
+/* ---- pins */
+
+pl_pin_def pl_pin_def_default(void)
+{
+    return (pl_pin_def){.compliance = 1e-9};
+}
+
+pl_status pl_scene_add_pin(pl_scene *scene, const pl_pin_def *def, int *pin)
+{
+    pl_context *ctx = scene->ctx;
+    pl_status status = PL_OK;
+    int *vertex = NULL;
+    PL_TRY(pl_scene_must_be_open(scene));
+    PL_TRY(check_body_index(scene, def->body));
+    PL_TRY(check_vertices(scene, def->body, def->vertex_count, def->vertices));
+    if (!(def->compliance >= 1e-15) || !(def->compliance <= 1e15))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "compliance = %g: expected 1e-15 to 1e15 m/N",
+                       def->compliance);
+    pl_pin p = {.first = scene->pin_vertex_count, .count = def->vertex_count, .compliance = def->compliance};
+    const double none[4] = {0, 0, 1, 0};
+    const double nowhere[3] = {0};
+    memcpy(p.pivot, def->pivot, sizeof p.pivot);
+    PL_CHECK(pl_curve_create(ctx, "pin.offset", &def->offset, 3, nowhere, &p.offset), done);
+    PL_CHECK(pl_curve_create(ctx, "pin.rotation", &def->rotation, 4, none, &p.rotation), done);
+    PL_CHECK(pl_grow(ctx, (void **)&scene->pins, &scene->pin_capacity, scene->pin_count + 1,
+                     sizeof *scene->pins),
+             done);
+    PL_NEW(ctx, vertex, p.first + p.count, done);
+    for (int k = 0; k < p.first; k++)
+        vertex[k] = scene->pin_vertex[k];
+    for (int k = 0; k < p.count; k++)
+        vertex[p.first + k] = scene->bodies[def->body].vertex_offset + def->vertices[k];
+    pl_free(ctx, scene->pin_vertex);
+    scene->pin_vertex = vertex;
+    scene->pin_vertex_count = p.first + p.count;
+    if (pin)
+        *pin = scene->pin_count;
+    scene->pins[scene->pin_count++] = p;
+    p = (pl_pin){0};
+done:
+    pl_curve_free(ctx, &p.offset);
+    pl_curve_free(ctx, &p.rotation);
+    return status;
+}
+
+/* ---- forces */
+
+pl_force_def pl_force_def_default(void)
+{
+    return (pl_force_def){.per = PL_PER_VERTEX};
+}
+
+pl_status pl_scene_add_force(pl_scene *scene, const pl_force_def *def, int *force)
+{
+    pl_context *ctx = scene->ctx;
+    pl_status status = PL_OK;
+    PL_TRY(pl_scene_must_be_open(scene));
+    PL_TRY(check_body_index(scene, def->body));
+    if (def->vertices)
+        PL_TRY(check_vertices(scene, def->body, def->vertex_count, def->vertices));
+    if ((int)def->per < 0 || def->per > PL_PER_MASS)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "per = %d: no such unit", (int)def->per);
+    const pl_body *b = &scene->bodies[def->body];
+    pl_force f = {.per = def->per, .count = def->vertices ? def->vertex_count : b->mesh->vertex_count};
+    PL_CHECK(pl_curve_create(ctx, "force", &def->table, 3, def->value, &f.value), done);
+    PL_NEW(ctx, f.vertex, f.count, done);
+    for (int k = 0; k < f.count; k++)
+        f.vertex[k] = b->vertex_offset + (def->vertices ? def->vertices[k] : k);
+    PL_CHECK(pl_grow(ctx, (void **)&scene->forces, &scene->force_capacity, scene->force_count + 1,
+                     sizeof *scene->forces),
+             done);
+    if (force)
+        *force = scene->force_count;
+    scene->forces[scene->force_count++] = f;
+    f = (pl_force){0};
+done:
+    pl_free(ctx, f.vertex);
+    pl_curve_free(ctx, &f.value);
+    return status;
+}
+
+/* ---- wind */
+
+pl_wind_def pl_wind_def_default(void)
+{
+    return (pl_wind_def){.drag = 1};
+}
+
+pl_status pl_scene_add_wind(pl_scene *scene, const pl_wind_def *def, int *wind)
+{
+    pl_context *ctx = scene->ctx;
+    pl_status status = PL_OK;
+    PL_TRY(pl_scene_must_be_open(scene));
+    PL_TRY(check_body_index(scene, def->body));
+    if (!(def->drag >= 0) || !isfinite(def->drag))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "drag = %g: expected >= 0 N s/m^3", def->drag);
+    const pl_body *b = &scene->bodies[def->body];
+    pl_wind w = {.drag = def->drag};
+    PL_CHECK(pl_curve_create(ctx, "wind", &def->table, 3, def->velocity, &w.velocity), done);
+    PL_CHECK(pl_mesh_surface(ctx, b->mesh, &w.triangle_count, &w.triangle), done);
+    for (int k = 0; k < 3 * w.triangle_count; k++)
+        w.triangle[k] += b->vertex_offset;
+    PL_CHECK(pl_grow(ctx, (void **)&scene->winds, &scene->wind_capacity, scene->wind_count + 1,
+                     sizeof *scene->winds),
+             done);
+    if (wind)
+        *wind = scene->wind_count;
+    scene->winds[scene->wind_count++] = w;
+    w = (pl_wind){0};
+done:
+    pl_free(ctx, w.triangle);
+    pl_curve_free(ctx, &w.velocity);
+    return status;
+}
+
+/* ---- colliders */
+
+pl_status pl_scene_resize_friction(pl_scene *scene, int collider_count, int body_count)
+{
+    double *mu = pl_alloc(scene->ctx, (size_t)(collider_count * body_count), sizeof *mu);
+    if (!mu)
+        return PL_ERROR_MEMORY;
+    for (int c = 0; c < collider_count; c++)
+        for (int b = 0; b < body_count; b++) {
+            bool old = c < scene->collider_count && b < scene->body_count;
+            mu[c * body_count + b] = old ? scene->friction[c * scene->body_count + b]
+                                     : c < scene->collider_count ? scene->colliders[c].friction
+                                                                 : 0.0;
+        }
+    pl_free(scene->ctx, scene->friction);
+    scene->friction = mu;
+    return PL_OK;
+}
+
+pl_status pl_scene_add_collider(pl_scene *scene, const pl_collider_def *def, int *collider)
+{
+    pl_context *ctx = scene->ctx;
+    pl_status status = PL_OK;
+    PL_TRY(pl_scene_must_be_open(scene));
+    char name[32];
+    snprintf(name, sizeof name, "collider%d", scene->collider_count);
+    int count = scene->collider_count;
+    pl_obstacle o = {.friction = def->friction};
+    PL_CHECK(pl_collider_create(ctx, def, &o.shape), done);
+    PL_CHECK(pl_curve_create(ctx, "collider.pose", &def->table, 7, def->pose, &o.pose), done);
+    if (!(o.name = pl_strdup(ctx, def->name ? def->name : name))) {
+        status = PL_ERROR_MEMORY;
+        goto done;
+    }
+    PL_CHECK(pl_grow(ctx, (void **)&scene->colliders, &scene->collider_capacity, count + 1,
+                     sizeof *scene->colliders),
+             done);
+    PL_CHECK(pl_scene_resize_friction(scene, count + 1, scene->body_count), done);
+    for (int b = 0; b < scene->body_count; b++)
+        scene->friction[count * scene->body_count + b] = def->friction;
+    if (collider)
+        *collider = count;
+    scene->colliders[scene->collider_count++] = o;
+    o = (pl_obstacle){0};
+done:
+    pl_free(ctx, o.name);
+    pl_collider_destroy(ctx, o.shape);
+    pl_curve_free(ctx, &o.pose);
+    return status;
+}
+
+pl_status pl_scene_set_friction(pl_scene *scene, int body, int collider, double friction)
+{
+    PL_TRY(check_body_index(scene, body));
+    if (collider < 0 || collider >= scene->collider_count)
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "collider = %d: the scene has %d colliders", collider,
+                       scene->collider_count);
+    if (!(friction >= 0) || !(friction <= 1e3))
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "friction = %g: expected 0 to 1000", friction);
+    scene->friction[collider * scene->body_count + body] = friction;
+    scene->revision++;
+    return PL_OK;
+}

@@ -1,0 +1,22 @@
+/* A value over time, owned: linear between rows, held outside. */
+#ifndef PL_SIM_TABLE_H
+#define PL_SIM_TABLE_H
+
+#include "core/core.h"
+
+typedef struct pl_curve {
+    int count, width;
+    double *time;  /* [count] */
+    double *value; /* [count, width] */
+} pl_curve;
+
+/* A copy of `table`, or one row of `constant` [width] when the table is empty. `what` names the field in
+ * messages. */
+pl_status pl_curve_create(pl_context *ctx, const char *what, const pl_table *table, int width,
+                          const double *constant, pl_curve *out);
+void pl_curve_free(pl_context *ctx, pl_curve *curve);
+void pl_curve_at(const pl_curve *curve, double time, double *out); /* [width] */
+/* The same for poses (position and quaternion): the quaternion is normalised after interpolation. */
+void pl_curve_pose_at(const pl_curve *curve, double time, double out[7]);
+
+#endif
