@@ -1,0 +1,29 @@
+/*
+ * Signed distances in a collider's own frame. The curvature is kept by its two principal values, so
+ * that turning it into the world costs two rotated vectors and leaves it exactly symmetric:
+ *
+ *     kappa = bend (I - n n^T - axis axis^T) + axis_bend axis axis^T
+ */
+#ifndef PL_COLLIDER_SHAPES_H
+#define PL_COLLIDER_SHAPES_H
+
+#include "core/core.h"
+
+typedef struct pl_local_point {
+    double distance;
+    double normal[3]; /* unit */
+    double axis[3];   /* unit and normal to n; zero where both values are `bend` */
+    double bend;      /* principal curvature across the axis, 1/m */
+    double axis_bend; /* along it, 1/m */
+} pl_local_point;
+
+/* 1/length, kept finite: the curvature of a distance is unbounded at creases and centres. */
+double pl_reciprocal(double length);
+
+/* The closed-form shapes (every pl_shape but PL_MESH); x and the answer in the shape's frame. */
+void pl_shape_query(pl_shape shape, const double size[3], const double x[3], pl_local_point *out);
+
+/* Half extents of the shape's bounding box about its frame's origin; infinite for the half-space. */
+void pl_shape_bounds(pl_shape shape, const double size[3], double lower[3], double upper[3]);
+
+#endif
