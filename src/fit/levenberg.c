@@ -1,0 +1,161 @@
+/*
+ * Levenberg-Marquardt for loss = |r(x)|^2 within bounds. One iteration, J = dr/dx at x, F the variables
+ * that are not held at a bound by the gradient:
+ *
+ *     (J_F^T J_F + damping diag(J_F^T J_F)) s = -J_F^T r,     x' = P(x + s)
+ *
+ * repeated with more damping until the loss falls. The damping follows the ratio of the actual to the
+ * predicted decrease (Nielsen 1999), predicted for the step as clipped.
+ */
+#include "fit/optimizer.h"
+
+#include <lapacke.h>
+
+enum { MAX_TRIALS = 40 };
+
+typedef struct lm {
+    int n, m;
+    double *r;                 /* [m] at x */
+    double *jacobian;          /* [n, m] */
+    double *normal;            /* J^T J [n, n] */
+    double *jtr;               /* J^T r [n] */
+    double *matrix, *step, *x; /* [n, n], [n], [n]: one trial */
+    double *trial_r;           /* [m] */
+} lm;
+
+size_t pl_lm_scratch(size_t n, size_t m)
+{
+    return 2 * m + n * m + 2 * n * n + 4 * n;
+}
+
+static lm lay_out(pl_optimizer *opt)
+{
+    lm s = {.n = opt->problem.n, .m = opt->problem.residual_count, .r = opt->scratch};
+    s.jacobian = s.r + s.m;
+    s.normal = s.jacobian + (size_t)s.n * s.m;
+    s.jtr = s.normal + (size_t)s.n * s.n;
+    s.matrix = s.jtr + s.n;
+    s.step = s.matrix + (size_t)s.n * s.n;
+    s.x = s.step + s.n;
+    s.trial_r = s.x + s.n;
+    return s;
+}
+
+static double dot(int n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static void form_normal(lm *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        const double *ji = s->jacobian + (size_t)i * s->m;
+        s->jtr[i] = dot(s->m, ji, s->r);
+        for (int j = 0; j <= i; j++)
+            s->normal[i * s->n + j] = s->normal[j * s->n + i] =
+                dot(s->m, ji, s->jacobian + (size_t)j * s->m);
+    }
+}
+
+/* The damped step, clipped to the bounds, in s->step and s->x; false when the matrix is singular. */
+static bool trial_step(pl_optimizer *opt, lm *s, const double *x, double damping)
+{
+    int n = s->n;
+    const double *lower = opt->problem.lower, *upper = opt->problem.upper;
+    double largest = 0;
+    for (int i = 0; i < n; i++)
+        largest = fmax(largest, s->normal[i * n + i]);
+    memcpy(s->matrix, s->normal, (size_t)n * n * sizeof *s->matrix);
+    for (int i = 0; i < n; i++) {
+        bool held = (x[i] <= lower[i] && s->jtr[i] > 0) || (x[i] >= upper[i] && s->jtr[i] < 0);
+        if (held)
+            for (int j = 0; j < n; j++)
+                s->matrix[i * n + j] = s->matrix[j * n + i] = 0;
+        /* An unknown without any effect keeps its value: a floor far below the others stands in. */
+        s->matrix[i * n + i] += held ? 1.0 : damping * fmax(s->normal[i * n + i], 1e-14 * largest);
+        s->step[i] = held ? 0 : -s->jtr[i];
+    }
+    if (LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', n, 1, s->matrix, n, s->step, 1) != 0)
+        return false;
+    for (int i = 0; i < n; i++) {
+        s->x[i] = pl_clip(x[i] + s->step[i], lower[i], upper[i]);
+        s->step[i] = s->x[i] - x[i];
+    }
+    return true;
+}
+
+/* |r|^2 - |r + J s|^2 */
+static double predicted_decrease(const lm *s)
+{
+    double sum = 0;
+    for (int i = 0; i < s->n; i++)
+        sum -= s->step[i] * (2 * s->jtr[i] + dot(s->n, s->normal + (size_t)i * s->n, s->step));
+    return sum;
+}
+
+static pl_status trial_loss(pl_optimizer *opt, lm *s, double *loss)
+{
+    opt->work[PL_HEAD_EVALUATIONS] += 1;
+    pl_status status = opt->problem.residual(opt->problem.user, s->x, s->trial_r, NULL);
+    if (status != PL_OK && !pl_point_refused(status))
+        return status;
+    *loss = status == PL_OK ? dot(s->m, s->trial_r, s->trial_r) : INFINITY;
+    if (!isfinite(*loss))
+        *loss = INFINITY;
+    return PL_OK;
+}
+
+/* Residual, Jacobian, normal matrix and the loss's gradient 2 J^T r at the work state's x. */
+static pl_status linearise(pl_optimizer *opt, lm *s)
+{
+    double *g = pl_optimizer_gradient(opt, opt->work);
+    opt->linearised = false;
+    PL_TRY(opt->problem.residual(opt->problem.user, pl_optimizer_x(opt, opt->work), s->r, s->jacobian));
+    form_normal(s);
+    for (int i = 0; i < s->n; i++)
+        g[i] = 2 * s->jtr[i];
+    opt->linearised = true;
+    return PL_OK;
+}
+
+pl_status pl_lm_start(pl_optimizer *opt)
+{
+    lm s = lay_out(opt);
+    opt->work[PL_HEAD_EVALUATIONS] += 1;
+    PL_TRY(linearise(opt, &s));
+    opt->work[PL_HEAD_LOSS] = dot(s.m, s.r, s.r);
+    return PL_OK;
+}
+
+pl_status pl_lm_step(pl_optimizer *opt)
+{
+    lm s = lay_out(opt);
+    double *x = pl_optimizer_x(opt, opt->work);
+    double *damping = &opt->work[PL_HEAD_DAMPING], growth = 2;
+    double loss = opt->work[PL_HEAD_LOSS];
+    if (!opt->linearised)
+        PL_TRY(linearise(opt, &s));
+    for (int k = 0; k < MAX_TRIALS; k++, *damping *= growth, growth *= 2) {
+        double trial;
+        if (!trial_step(opt, &s, x, *damping))
+            continue;
+        double predicted = predicted_decrease(&s);
+        if (!(predicted > 0))
+            break;
+        PL_TRY(trial_loss(opt, &s, &trial));
+        double ratio = (loss - trial) / predicted;
+        if (!(ratio > 1e-4))
+            continue;
+        double u = 2 * ratio - 1;
+        *damping = fmax(*damping * fmax(1.0 / 3.0, 1 - u * u * u), 1e-12);
+        memcpy(x, s.x, (size_t)s.n * sizeof *x);
+        opt->work[PL_HEAD_LOSS] = trial;
+        return linearise(opt, &s); /* a failure here throws the iteration away, x included */
+    }
+    *damping = 1e-3;
+    opt->work[PL_HEAD_STOP] = PL_STOP_STALLED;
+    return PL_OK;
+}
