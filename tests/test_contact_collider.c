@@ -1,112 +1,5 @@
 /* Colliders: distance, normal and curvature against closed values and each other's differences. */
-#include "common.h"
-
-#include "contact/collider.h"
-#include "core/vec.h"
-
-static pl_collider_def shape_def(pl_shape shape, double a, double b, double c)
-{
-    pl_collider_def def = pl_collider_def_default();
-    def.shape = shape;
-    def.size[0] = a, def.size[1] = b, def.size[2] = c;
-    return def;
-}
-
-static void random_pose(uint64_t *seed, double pose[7])
-{
-    double norm = 0.0;
-    for (int i = 0; i < 7; i++)
-        pose[i] = test_random(seed);
-    for (int i = 3; i < 7; i++)
-        norm += pose[i] * pose[i];
-    for (int i = 3; i < 7; i++)
-        pose[i] /= sqrt(norm);
-}
-
-static void to_world(const double pose[7], const double local[3], double x[3])
-{
-    double r[9];
-    pl_quat_to_mat3(pose + 3, r);
-    pl_mat3_vec(r, local, x);
-    pl_axpy3(1.0, pose, x);
-}
-
-static const double identity_pose[7] = {0, 0, 0, 1, 0, 0, 0};
-
-/* ---------------------------------------------------------------------- derivatives */
-
-/* Largest error of n against differences of phi and of kappa against differences of n, the latter
- * relative to max(1, |kappa|), at the best of several steps: a large one crosses creases, a small one
- * rounds. */
-static void difference_errors(const pl_collider *collider, const double pose[7], const double x[3],
-                              double *normal_error, double *curvature_error)
-{
-    pl_surface_point at, plus, minus;
-    pl_collider_query(collider, pose, x, &at);
-    double scale = 1.0;
-    for (int i = 0; i < 9; i++)
-        scale = fmax(scale, fabs(at.curvature[i]));
-    *normal_error = *curvature_error = INFINITY;
-    for (double step = 1e-3; step > 0.5e-7; step *= 0.1) {
-        double h = step / scale, en = 0.0, ek = 0.0;
-        for (int j = 0; j < 3; j++) {
-            double y[3] = {x[0], x[1], x[2]};
-            y[j] = x[j] + h;
-            pl_collider_query(collider, pose, y, &plus);
-            y[j] = x[j] - h;
-            pl_collider_query(collider, pose, y, &minus);
-            en = fmax(en, fabs((plus.distance - minus.distance) / (2 * h) - at.normal[j]));
-            for (int i = 0; i < 3; i++)
-                ek = fmax(ek,
-                          fabs((plus.normal[i] - minus.normal[i]) / (2 * h) - at.curvature[3 * i + j]) /
-                              scale);
-        }
-        *normal_error = fmin(*normal_error, en);
-        *curvature_error = fmin(*curvature_error, ek);
-    }
-}
-
-/* What holds at any point by definition: |n| = 1, kappa = kappa^T, kappa n = 0, all finite. */
-static void check_invariants(const pl_surface_point *p)
-{
-    double kn[3], scale = 1.0;
-    for (int i = 0; i < 9; i++) {
-        assert_true(isfinite(p->curvature[i]));
-        scale = fmax(scale, fabs(p->curvature[i]));
-    }
-    assert_true(isfinite(p->distance));
-    assert_close(pl_norm3(p->normal), 1.0, 4e-15);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < i; j++)
-            assert_true(p->curvature[3 * i + j] == p->curvature[3 * j + i]);
-    pl_mat3_vec(p->curvature, p->normal, kn);
-    for (int i = 0; i < 3; i++)
-        assert_close(kn[i] / scale, 0.0, 1e-14);
-}
-
-/* Random poses and points within `range` of the origin, inside and outside; returns how many were
- * inside. */
-static int check_derivatives(const pl_collider *collider, double range, int count, uint64_t seed)
-{
-    int inside = 0;
-    for (int k = 0; k < count; k++) {
-        double pose[7], local[3], x[3], en, ek;
-        random_pose(&seed, pose);
-        for (int i = 0; i < 3; i++)
-            local[i] = range * test_random(&seed);
-        to_world(pose, local, x);
-        pl_surface_point p;
-        pl_collider_query(collider, pose, x, &p);
-        inside += p.distance < 0.0;
-        check_invariants(&p);
-        difference_errors(collider, pose, x, &en, &ek);
-        /* Rounding of phi and n over the step, 1e-15/h scale at h near 1e-5. */
-        if (en > 1e-9 || ek > 1e-8)
-            fail_msg("point %d at (%g, %g, %g): normal off by %.3g, curvature by %.3g", k, local[0],
-                     local[1], local[2], en, ek);
-    }
-    return inside;
-}
+#include "common_collider.h"
 
 static void test_derivatives(void **state)
 {
@@ -222,12 +115,148 @@ static void test_singular_points(void **state)
     pl_context_destroy(ctx);
 }
 
+/* ---------------------------------------------------------------------- poses and bounds */
+
+/* Turning and moving collider and point together changes nothing but the frame of the answer. */
+static void test_pose_invariance(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_collider_def def = shape_def(PL_CYLINDER, 0.7, 0.6, 0);
+    pl_collider *collider;
+    assert_ok(ctx, pl_collider_create(ctx, &def, &collider));
+    uint64_t seed = 5;
+    for (int k = 0; k < 500; k++) {
+        double pose[7], local[3], x[3], r[9], n[3];
+        pl_surface_point a, b, longer;
+        random_pose(&seed, pose);
+        for (int i = 0; i < 3; i++)
+            local[i] = 1.5 * test_random(&seed);
+        to_world(pose, local, x);
+        pl_quat_to_mat3(pose + 3, r);
+        pl_collider_query(collider, identity_pose, local, &a);
+        pl_collider_query(collider, pose, x, &b);
+        assert_close(a.distance, b.distance, 1e-14);
+        pl_mat3_vec(r, a.normal, n);
+        double scale = 1.0 / fabs(a.distance) + 10.0; /* kappa is at most 1/phi on the rim */
+        for (int i = 0; i < 3; i++) {
+            assert_close(n[i], b.normal[i], 1e-14 * scale);
+            for (int j = 0; j < 3; j++) {
+                double turned = 0.0;
+                for (int l = 0; l < 9; l++)
+                    turned += r[3 * i + l / 3] * a.curvature[l] * r[3 * j + l % 3];
+                assert_close(turned, b.curvature[3 * i + j], 1e-14 * scale * scale);
+            }
+        }
+        /* A quaternion is a rotation whatever its length. */
+        for (int i = 3; i < 7; i++)
+            pose[i] *= 1.0 + 5e-7;
+        pl_collider_query(collider, pose, x, &longer);
+        assert_close(longer.distance, b.distance, 1e-14);
+    }
+    pl_collider_destroy(ctx, collider);
+    pl_context_destroy(ctx);
+}
+
+static void test_near(void **state)
+{
+    (void)state;
+    const pl_collider_def defs[] = {
+        shape_def(PL_HALF_SPACE, 0, 0, 0),  shape_def(PL_SPHERE, 0.8, 0, 0),
+        shape_def(PL_BOX, 2, 0.1, 0.4),     shape_def(PL_CYLINDER, 0.2, 2, 0),
+        shape_def(PL_CAPSULE, 0.5, 0.6, 0),
+    };
+    pl_context *ctx = test_context(1);
+    for (size_t s = 0; s < sizeof defs / sizeof *defs; s++) {
+        pl_collider *collider;
+        assert_ok(ctx, pl_collider_create(ctx, &defs[s], &collider));
+        check_near(collider, 3.0, 77 + s);
+        pl_collider_destroy(ctx, collider);
+    }
+    pl_context_destroy(ctx);
+}
+
+/* ---------------------------------------------------------------------- bad definitions */
+
+static void test_default(void **state)
+{
+    (void)state;
+    pl_collider_def def = pl_collider_def_default();
+    assert_int_equal(def.shape, PL_HALF_SPACE);
+    assert_true(def.friction == 0.5);
+    assert_memory_equal(def.pose, identity_pose, sizeof identity_pose);
+    assert_int_equal(def.table.count, 0);
+}
+
+static void test_bad_fields(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    const pl_collider_def good = shape_def(PL_BOX, 1, 2, 3);
+    pl_collider_def def = good;
+    def.friction = -0.1;
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "friction is -0.1");
+    def.friction = INFINITY;
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "friction is inf");
+    def.friction = NAN;
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "friction is");
+    def = good, def.size[2] = 0;
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "size[2] (half extent along z) is 0");
+    def = shape_def(PL_SPHERE, NAN, 0, 0);
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "size[0] (radius)");
+    def = shape_def(PL_CYLINDER, 1, -2, 0);
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "size[1] (half height) is -2");
+    def = shape_def(PL_CAPSULE, 1, INFINITY, 0);
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "size[1] (half height) is inf");
+    def = good, def.shape = (pl_shape)17;
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "shape is 17");
+    def = good, def.pose[1] = NAN;
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "pose[1] is");
+    def = good, def.pose[3] = 1.00001;
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "pose[3..6]");
+    def = shape_def(PL_MESH, 0, 0, 0);
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "surface is NULL");
+    pl_context_destroy(ctx);
+}
+
+static void test_bad_tables(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    double time[2] = {0, 1}, value[14] = {0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0};
+    pl_collider_def def = pl_collider_def_default();
+    pl_collider *collider;
+    def.table = (pl_table){2, time, value};
+    assert_ok(ctx, pl_collider_create(ctx, &def, &collider));
+    pl_collider_destroy(ctx, collider);
+    value[12] = 0.9;
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "table row 1: value[3..6]");
+    value[12] = 1, time[1] = 0;
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "table.time[1] is 0");
+    time[1] = NAN;
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "table.time[1]");
+    time[1] = 1, value[2] = INFINITY;
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "table row 0: value[2] is inf");
+    def.table.count = -1;
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "table.count is -1");
+    def.table = (pl_table){2, NULL, value};
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "table.time is NULL");
+    def.table = (pl_table){2, time, NULL};
+    refuse(ctx, &def, PL_ERROR_ARGUMENT, "table.value is NULL");
+    pl_context_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_derivatives),
         cmocka_unit_test(test_known_values),
         cmocka_unit_test(test_singular_points),
+        cmocka_unit_test(test_pose_invariance),
+        cmocka_unit_test(test_near),
+        cmocka_unit_test(test_default),
+        cmocka_unit_test(test_bad_fields),
+        cmocka_unit_test(test_bad_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

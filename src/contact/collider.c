@@ -4,12 +4,14 @@
  */
 #include "contact/collider.h"
 
+#include "contact/collider_mesh.h"
 #include "contact/collider_shapes.h"
 #include "core/vec.h"
 
 struct pl_collider {
     pl_shape shape;
     double size[3];
+    pl_collider_mesh *mesh;    /* PL_MESH only */
     double lower[3], upper[3]; /* the shape's bounding box in its own frame */
     double reach;              /* largest distance of the shape from its frame's origin */
 };
@@ -67,6 +69,7 @@ static pl_status check_size(pl_context *ctx, const pl_collider_def *def)
         [PL_BOX] = {3, {"half extent along x", "half extent along y", "half extent along z"}},
         [PL_CYLINDER] = {2, {"radius", "half height"}},
         [PL_CAPSULE] = {2, {"radius", "half height"}},
+        [PL_MESH] = {0},
     };
     if ((size_t)def->shape >= sizeof sizes / sizeof *sizes)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "shape is %d, expected a pl_shape", (int)def->shape);
@@ -80,6 +83,8 @@ static pl_status check_size(pl_context *ctx, const pl_collider_def *def)
 static pl_status check_def(pl_context *ctx, const pl_collider_def *def)
 {
     PL_TRY(check_size(ctx, def));
+    if (def->shape == PL_MESH && !def->surface)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "surface is NULL, expected a mesh for this shape");
     if (!(def->friction >= 0.0 && isfinite(def->friction)))
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "friction is %g, expected a finite number >= 0",
                        def->friction);
@@ -100,19 +105,30 @@ static double farthest_corner(const double lower[3], const double upper[3])
 pl_status pl_collider_create(pl_context *ctx, const pl_collider_def *def, pl_collider **out)
 {
     PL_TRY(check_def(ctx, def));
-    pl_collider *collider = pl_alloc(ctx, 1, sizeof *collider);
-    if (!collider)
-        return PL_ERROR_MEMORY;
+    pl_status status = PL_OK;
+    pl_collider *collider = NULL;
+    PL_NEW(ctx, collider, 1, done);
     collider->shape = def->shape;
     memcpy(collider->size, def->size, sizeof collider->size);
-    pl_shape_bounds(def->shape, def->size, collider->lower, collider->upper);
+    if (def->shape == PL_MESH) {
+        PL_CHECK(pl_collider_mesh_create(ctx, def->surface, &collider->mesh), done);
+        pl_collider_mesh_bounds(collider->mesh, collider->lower, collider->upper);
+    } else {
+        pl_shape_bounds(def->shape, def->size, collider->lower, collider->upper);
+    }
     collider->reach = farthest_corner(collider->lower, collider->upper);
     *out = collider;
-    return PL_OK;
+    collider = NULL;
+done:
+    pl_collider_destroy(ctx, collider);
+    return status;
 }
 
 void pl_collider_destroy(pl_context *ctx, pl_collider *collider)
 {
+    if (!collider)
+        return;
+    pl_collider_mesh_destroy(ctx, collider->mesh);
     pl_free(ctx, collider);
 }
 
@@ -134,7 +150,14 @@ void pl_collider_query(const pl_collider *collider, const double pose[7], const 
     rotation(pose, r);
     pl_sub3(x, pose, from);
     pl_mat3_tvec(r, from, local);
-    pl_shape_query(collider->shape, collider->size, local, &point);
+    if (!isfinite(fabs(local[0]) + fabs(local[1]) + fabs(local[2]))) {
+        *out = (pl_surface_point){.distance = NAN, .normal = {0.0, 0.0, 1.0}};
+        return;
+    }
+    if (collider->mesh)
+        pl_collider_mesh_query(collider->mesh, local, &point);
+    else
+        pl_shape_query(collider->shape, collider->size, local, &point);
 
     out->distance = point.distance;
     double *n = out->normal;

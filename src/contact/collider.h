@@ -1,6 +1,6 @@
 /*
- * Rigid obstacles as signed distances. A query at x gives the distance phi (> 0 outside), the unit normal
- * n = grad phi and the curvature kappa = grad n = hess phi, all in world coordinates.
+ * Rigid obstacles as signed distances. A query at x gives the distance phi (> 0 outside), the unit
+ * normal n = grad phi and the curvature kappa = grad n = hess phi, all in world coordinates.
  */
 #ifndef PL_COLLIDER_H
 #define PL_COLLIDER_H

@@ -1,0 +1,298 @@
+/* Mesh colliders: against the shapes they triangulate, at creases, and surfaces that enclose nothing.
+ */
+#include "common_collider.h"
+
+static pl_collider *mesh_collider(pl_context *ctx, const pl_mesh *mesh)
+{
+    pl_collider_def def = shape_def(PL_MESH, 0, 0, 0);
+    def.surface = mesh;
+    pl_collider *collider;
+    assert_ok(ctx, pl_collider_create(ctx, &def, &collider));
+    return collider;
+}
+
+/* The box of half extents (0.9, 0.6, 0.4) about the origin, as eight vertices and twelve triangles. */
+static const double box_half[3] = {0.9, 0.6, 0.4};
+static const int box_triangles[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
+                                      2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+
+static pl_mesh *plain_box(pl_context *ctx)
+{
+    double vertices[24];
+    for (int v = 0; v < 8; v++)
+        for (int i = 0; i < 3; i++)
+            vertices[3 * v + i] = (v >> i & 1) ? box_half[i] : -box_half[i];
+    pl_mesh *mesh;
+    assert_ok(ctx, pl_mesh_create(ctx, 8, vertices, 0, NULL, 12, box_triangles, &mesh));
+    return mesh;
+}
+
+/* The same from tets, with flat vertices on its faces and straight ones on its edges. */
+static pl_mesh *fine_box(pl_context *ctx)
+{
+    const double size[3] = {1.8, 1.2, 0.8};
+    pl_mesh *mesh;
+    assert_ok(ctx, pl_mesh_box(ctx, size, 0.2, &mesh));
+    for (int v = 0; v < mesh->vertex_count; v++)
+        for (int i = 0; i < 3; i++)
+            mesh->vertices[3 * v + i] -= box_half[i];
+    return mesh;
+}
+
+static void assert_same_point(const pl_surface_point *a, const pl_surface_point *b)
+{
+    assert_close(a->distance, b->distance, 4e-15);
+    double scale = 1.0 + 1.0 / fabs(b->distance); /* rounding of x moves n by kappa, kappa by kappa^2 */
+    for (int i = 0; i < 3; i++)
+        assert_close(a->normal[i], b->normal[i], 4e-15 * scale);
+    for (int i = 0; i < 9; i++)
+        assert_close(a->curvature[i], b->curvature[i], 4e-15 * scale * scale);
+}
+
+static void check_against_box(pl_context *ctx, const pl_mesh *mesh)
+{
+    pl_collider_def def = shape_def(PL_BOX, box_half[0], box_half[1], box_half[2]);
+    pl_collider *exact, *collider = mesh_collider(ctx, mesh);
+    assert_ok(ctx, pl_collider_create(ctx, &def, &exact));
+    uint64_t seed = 3;
+    pl_surface_point a, b;
+    for (int k = 0; k < 5000; k++) {
+        double pose[7], local[3], x[3];
+        random_pose(&seed, pose);
+        for (int i = 0; i < 3; i++)
+            local[i] = 1.5 * test_random(&seed);
+        to_world(pose, local, x);
+        pl_collider_query(collider, pose, x, &a);
+        pl_collider_query(exact, pose, x, &b);
+        assert_same_point(&a, &b);
+    }
+    /* Straight above vertices, edges and diagonals of the top face, which is flat all the same. */
+    for (int k = 0; k < 11 * 11; k++) {
+        double x[3] = {0.16 * (k % 11 - 5), 0.1 * (k / 11 - 5), 0.5};
+        for (int flip = 0; flip < 2; flip++, x[2] = 0.3) {
+            pl_collider_query(collider, identity_pose, x, &a);
+            pl_collider_query(exact, identity_pose, x, &b);
+            if (b.normal[2] == 1.0)
+                assert_same_point(&a, &b);
+        }
+    }
+    /* Beside an edge, at the height of the vertices along it. */
+    for (int k = -5; k <= 5; k++) {
+        double x[3] = {1.2, 0.1 * k, 0.8};
+        pl_collider_query(collider, identity_pose, x, &a);
+        pl_collider_query(exact, identity_pose, x, &b);
+        assert_same_point(&a, &b);
+    }
+    pl_collider_destroy(ctx, exact);
+    pl_collider_destroy(ctx, collider);
+}
+
+static void test_mesh_is_box(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_mesh *plain = plain_box(ctx), *fine = fine_box(ctx);
+    check_against_box(ctx, plain);
+    check_against_box(ctx, fine);
+    pl_mesh_free(ctx, plain);
+    pl_mesh_free(ctx, fine);
+    pl_context_destroy(ctx);
+}
+
+/* Latitude and longitude, poles as single vertices; vertices on the unit sphere. */
+static pl_mesh *round_mesh(pl_context *ctx, int rings)
+{
+    int around = 2 * rings, vertex_count = 2 + (rings - 1) * around, count = 0;
+    double *vertices = test_calloc((size_t)vertex_count * 3, sizeof *vertices);
+    int *triangles = test_calloc((size_t)(2 * around * rings) * 3, sizeof *triangles);
+    vertices[2] = 1.0, vertices[5] = -1.0;
+    for (int v = 2; v < vertex_count; v++) {
+        double theta = M_PI * ((v - 2) / around + 1) / rings,
+               phi = 2 * M_PI * ((v - 2) % around) / around;
+        vertices[3 * v] = sin(theta) * cos(phi);
+        vertices[3 * v + 1] = sin(theta) * sin(phi);
+        vertices[3 * v + 2] = cos(theta);
+    }
+    for (int k = 0; k < rings * around; k++) {
+        int ring = k / around, a = k % around, b = (a + 1) % around;
+        int above = 2 + (ring - 1) * around, below = 2 + ring * around;
+        int upper[3] = {ring ? above + a : 0, below + a, below + b};
+        int lower[3] = {above + a, ring == rings - 1 ? 1 : below + b, above + b};
+        if (ring < rings - 1)
+            memcpy(triangles + 3 * count++, upper, sizeof upper);
+        if (ring > 0)
+            memcpy(triangles + 3 * count++, lower, sizeof lower);
+    }
+    pl_mesh *mesh;
+    assert_ok(ctx, pl_mesh_create(ctx, vertex_count, vertices, 0, NULL, count, triangles, &mesh));
+    test_free(vertices);
+    test_free(triangles);
+    return mesh;
+}
+
+/* An inscribed sphere is inside the ball by at most the sag of its longest edges, 2nd order in 1/rings.
+ */
+static void test_mesh_is_nearly_sphere(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    double worst[2];
+    for (int level = 0; level < 2; level++) {
+        pl_mesh *mesh = round_mesh(ctx, 12 << level);
+        pl_collider *collider = mesh_collider(ctx, mesh);
+        uint64_t seed = 9;
+        worst[level] = 0.0;
+        for (int k = 0; k < 4000; k++) {
+            double x[3] = {1.3 * test_random(&seed), 1.3 * test_random(&seed),
+                           1.3 * test_random(&seed)};
+            pl_surface_point p;
+            pl_collider_query(collider, identity_pose, x, &p);
+            double excess = p.distance - (pl_norm3(x) - 1.0);
+            assert_true(excess >= -1e-15);
+            worst[level] = fmax(worst[level], excess);
+        }
+        pl_collider_destroy(ctx, collider);
+        pl_mesh_free(ctx, mesh);
+    }
+    assert_true(worst[1] < 0.5 * 3.0 * pow(M_PI / 24, 2));
+    assert_close(worst[0] / worst[1], 4.0, 0.4); /* sampled maxima of a second-order error */
+    pl_context_destroy(ctx);
+}
+
+/* A 2 x 2 x 1 block without the quarter x > 0, y > 0: one edge of it is concave. */
+static pl_mesh *angle_mesh(pl_context *ctx)
+{
+    const int nodes[3] = {5, 5, 3};
+    pl_mesh *mesh;
+    assert_ok(ctx, pl_mesh_grid(ctx, nodes, 0.5, &mesh));
+    int kept = 0;
+    for (int t = 0; t < mesh->tet_count; t++) {
+        double centre[2] = {0};
+        for (int k = 0; k < 8; k++)
+            centre[k % 2] += 0.25 * (mesh->vertices[3 * mesh->tets[4 * t + k / 2] + k % 2] - 1.0);
+        if (centre[0] < 0 || centre[1] < 0)
+            memmove(mesh->tets + 4 * kept++, mesh->tets + 4 * t, 4 * sizeof *mesh->tets);
+    }
+    mesh->tet_count = kept;
+    for (int v = 0; v < mesh->vertex_count; v++)
+        mesh->vertices[3 * v] -= 1.0, mesh->vertices[3 * v + 1] -= 1.0,
+            mesh->vertices[3 * v + 2] -= 0.5;
+    return mesh;
+}
+
+/* Distance to the box [lower, upper], > 0 outside. */
+static double box_distance(const double lower[3], const double upper[3], const double x[3])
+{
+    double out2 = 0.0, in = -INFINITY;
+    for (int i = 0; i < 3; i++) {
+        double d = fmax(lower[i] - x[i], x[i] - upper[i]);
+        out2 += d > 0 ? d * d : 0;
+        in = fmax(in, d);
+    }
+    return in > 0 ? sqrt(out2) : in;
+}
+
+/* The distance of the angle: outside that of the nearer arm; inside that to the block's faces, or to
+ * the missing quarter. */
+static double angle_distance(const double x[3])
+{
+    const double lower[3] = {-1, -1, -0.5}, upper[3] = {1, 1, 0.5};
+    const double arm_x[3] = {1, 0, 0.5}, arm_y[3] = {0, 1, 0.5};
+    const double notch[3] = {0, 0, -INFINITY}, open[3] = {INFINITY, INFINITY, INFINITY};
+    double outside = fmin(box_distance(lower, arm_x, x), box_distance(lower, arm_y, x));
+    return outside > 0 ? outside : fmax(box_distance(lower, upper, x), -box_distance(notch, open, x));
+}
+
+static void test_concave_mesh(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_mesh *mesh = angle_mesh(ctx);
+    pl_collider *collider = mesh_collider(ctx, mesh);
+    uint64_t seed = 21;
+    int bent_inside = 0;
+    for (int k = 0; k < 5000; k++) {
+        double x[3] = {1.4 * test_random(&seed), 1.4 * test_random(&seed), 0.9 * test_random(&seed)};
+        pl_surface_point p;
+        pl_collider_query(collider, identity_pose, x, &p);
+        assert_close(p.distance, angle_distance(x), 4e-15);
+        bent_inside += p.distance < 0 && p.curvature[0] < 0;
+    }
+    assert_true(bent_inside > 20); /* about the concave edge */
+    assert_in_range(check_derivatives(collider, 1.3, 1500, 31), 150, 1350);
+    check_near(collider, 3.0, 41);
+    pl_collider_destroy(ctx, collider);
+    pl_mesh_free(ctx, mesh);
+    pl_context_destroy(ctx);
+}
+
+static void test_mesh_singular_points(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_mesh *meshes[] = {plain_box(ctx), fine_box(ctx), angle_mesh(ctx)};
+    for (int m = 0; m < 3; m++) {
+        pl_collider *collider = mesh_collider(ctx, meshes[m]);
+        pl_surface_point p, q;
+        for (int k = 0; k < meshes[m]->vertex_count * meshes[m]->vertex_count; k++) {
+            /* Every vertex, and the middle of every two. */
+            const double *a = meshes[m]->vertices + 3 * (k / meshes[m]->vertex_count);
+            const double *b = meshes[m]->vertices + 3 * (k % meshes[m]->vertex_count);
+            double x[3] = {0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2])};
+            pl_collider_query(collider, identity_pose, x, &p);
+            check_invariants(&p);
+        }
+        const double lost[3] = {NAN, 0, 0}, away[3] = {1e200, 0, 0};
+        pl_collider_query(collider, identity_pose, lost, &p);
+        assert_true(isnan(p.distance));
+        pl_collider_query(collider, identity_pose, away, &q);
+        assert_true(q.distance > 1e150);
+        pl_collider_destroy(ctx, collider);
+        pl_mesh_free(ctx, meshes[m]);
+    }
+    pl_context_destroy(ctx);
+}
+
+/* ---------------------------------------------------------------------- bad surfaces */
+
+static void test_bad_surfaces(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_mesh *mesh = plain_box(ctx);
+    pl_collider_def def = shape_def(PL_MESH, 0, 0, 0);
+    def.surface = mesh;
+    mesh->triangle_count = 11; /* a hole */
+    refuse(ctx, &def, PL_ERROR_MESH, "edge (5, 7) of triangle 3 has 1 triangle running along it and 0");
+    mesh->triangle_count = 12;
+    mesh->triangles[1] = 1, mesh->triangles[2] = 2; /* one triangle turned over */
+    refuse(ctx, &def, PL_ERROR_MESH,
+           "edge (0, 1) of triangle 0 has 2 triangles running along it and 0");
+    for (int t = 0; t < 12; t++) { /* all of them */
+        mesh->triangles[3 * t + 1] = box_triangles[3 * t + 2];
+        mesh->triangles[3 * t + 2] = box_triangles[3 * t + 1];
+    }
+    refuse(ctx, &def, PL_ERROR_MESH, "encloses a volume of -1.728");
+    memcpy(mesh->triangles, box_triangles, sizeof box_triangles);
+    mesh->triangles[4] = 8;
+    refuse(ctx, &def, PL_ERROR_MESH, "triangle 1");
+    memcpy(mesh->triangles, box_triangles, sizeof box_triangles);
+    memcpy(mesh->vertices + 3, mesh->vertices, 3 * sizeof(double)); /* an edge of no length */
+    refuse(ctx, &def, PL_ERROR_MESH, "triangle 0 (0 2 1) has no area");
+    mesh->vertices[3] = NAN;
+    refuse(ctx, &def, PL_ERROR_MESH, "vertex 1 is not finite");
+    mesh->triangle_count = 0;
+    refuse(ctx, &def, PL_ERROR_MESH, "at least one triangle");
+    pl_mesh_free(ctx, mesh);
+    pl_context_destroy(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mesh_is_box),  cmocka_unit_test(test_mesh_is_nearly_sphere),
+        cmocka_unit_test(test_concave_mesh), cmocka_unit_test(test_mesh_singular_points),
+        cmocka_unit_test(test_bad_surfaces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
