@@ -2,6 +2,8 @@
  */
 #include "common_collider.h"
 
+#include "mesh/bvh.h"
+
 static pl_collider *mesh_collider(pl_context *ctx, const pl_mesh *mesh)
 {
     pl_collider_def def = shape_def(PL_MESH, 0, 0, 0);
@@ -226,6 +228,48 @@ static void test_concave_mesh(void **state)
     pl_context_destroy(ctx);
 }
 
+/* Spikes and pits with thin blades between them: the sign is that of the winding number, the size that
+ * of the nearest triangle of all. */
+static void test_spiky_mesh(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_mesh *mesh = round_mesh(ctx, 8);
+    uint64_t seed = 51;
+    for (int v = 0; v < mesh->vertex_count; v++) {
+        double radius = v % 3 ? 0.3 + 0.1 * test_random(&seed) : 1.2 + 0.3 * test_random(&seed);
+        for (int i = 0; i < 3; i++)
+            mesh->vertices[3 * v + i] *= radius;
+    }
+    pl_collider *collider = mesh_collider(ctx, mesh);
+    pl_bvh *bvh;
+    assert_ok(ctx, pl_bvh_create(ctx, mesh->vertex_count, mesh->vertices, mesh->triangle_count,
+                                 mesh->triangles, &bvh));
+    int inside = 0;
+    for (int k = 0; k < 5000; k++) {
+        double x[3] = {test_random(&seed), test_random(&seed), test_random(&seed)}, least = INFINITY;
+        pl_surface_point p;
+        pl_collider_query(collider, identity_pose, x, &p);
+        for (int t = 0; t < mesh->triangle_count; t++) {
+            double corners[9];
+            pl_bvh_hit hit;
+            for (int c = 0; c < 9; c++)
+                corners[c] = mesh->vertices[3 * mesh->triangles[3 * t + c / 3] + c % 3];
+            pl_triangle_closest(corners, x, &hit);
+            least = fmin(least, hit.distance);
+        }
+        assert_close(fabs(p.distance), least, 1e-15);
+        assert_int_equal(p.distance<0, pl_bvh_winding(bvh, x)> 0.5);
+        inside += p.distance < 0;
+    }
+    assert_in_range(inside, 300, 4700);
+    check_derivatives(collider, 1.0, 1000, 61);
+    pl_bvh_destroy(ctx, bvh);
+    pl_collider_destroy(ctx, collider);
+    pl_mesh_free(ctx, mesh);
+    pl_context_destroy(ctx);
+}
+
 static void test_mesh_singular_points(void **state)
 {
     (void)state;
@@ -290,9 +334,9 @@ static void test_bad_surfaces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mesh_is_box),  cmocka_unit_test(test_mesh_is_nearly_sphere),
-        cmocka_unit_test(test_concave_mesh), cmocka_unit_test(test_mesh_singular_points),
-        cmocka_unit_test(test_bad_surfaces),
+        cmocka_unit_test(test_mesh_is_box),          cmocka_unit_test(test_mesh_is_nearly_sphere),
+        cmocka_unit_test(test_concave_mesh),         cmocka_unit_test(test_spiky_mesh),
+        cmocka_unit_test(test_mesh_singular_points), cmocka_unit_test(test_bad_surfaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

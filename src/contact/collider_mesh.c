@@ -138,10 +138,13 @@ static pl_feature vertex_shape(const pl_collider_mesh *mesh, int v, double axis[
     double widest = FLAT;
     pl_feature shape = PL_FEATURE_FACE;
     for (int k = begin + 1; k < end; k++) {
+        const double *n = mesh->normal + 3 * (size_t)(mesh->around[begin] / 3);
+        const double *other = mesh->normal + 3 * (size_t)(mesh->around[k] / 3);
         double cross[3];
-        pl_cross3(mesh->normal + 3 * (size_t)(mesh->around[begin] / 3),
-                  mesh->normal + 3 * (size_t)(mesh->around[k] / 3), cross);
+        pl_cross3(n, other, cross);
         double sine = pl_norm3(cross);
+        if (sine <= FLAT && pl_dot3(n, other) < 0.0) /* the tip of a blade without thickness */
+            return PL_FEATURE_VERTEX;
         if (sine > widest) {
             widest = sine, shape = PL_FEATURE_EDGE;
             for (int i = 0; i < 3; i++)
