@@ -368,6 +368,8 @@ typedef struct pl_state {
     double *v;   /* velocities [n, 3] m/s */
     double time; /* s */
     int step;    /* steps done */
+    double *pin_target;    /* [pin_vertex_count, 3] where the pins pull to, m */
+    double *collider_pose; /* [collider_count, 7] where the colliders are */
     int contact_count, contact_capacity;
     pl_contact *contacts; /* [contact_count] of the last step; sorted by vertex, then collider */
 } pl_state;

@@ -1,0 +1,128 @@
+/* The Delassus matrix from cached columns of E^-1. */
+#include "contact/delassus.h"
+
+pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out)
+{
+    *out = (pl_delassus){.vertex_count = vertex_count};
+    out->slot_of = pl_alloc(ctx, (size_t)vertex_count, sizeof(int));
+    if (!out->slot_of)
+        return PL_ERROR_MEMORY;
+    for (int v = 0; v < vertex_count; v++)
+        out->slot_of[v] = -1;
+    return PL_OK;
+}
+
+void pl_delassus_free(pl_context *ctx, pl_delassus *d)
+{
+    pl_free(ctx, d->slot_of);
+    pl_free(ctx, d->vertex_of);
+    pl_free(ctx, d->inverse);
+    pl_free(ctx, d->w);
+    *d = (pl_delassus){0};
+}
+
+void pl_delassus_reset(pl_delassus *d)
+{
+    for (int s = 0; s < d->slot_count; s++)
+        d->slot_of[d->vertex_of[s]] = -1;
+    d->slot_count = 0;
+}
+
+static pl_status grow_slots(pl_context *ctx, pl_delassus *d, int need)
+{
+    if (need <= d->slot_capacity)
+        return PL_OK;
+    int old = d->slot_capacity, wanted = need + need / 2 + 8;
+    double *bigger = pl_alloc(ctx, 9 * (size_t)wanted * (size_t)wanted, sizeof *bigger);
+    if (!bigger)
+        return PL_ERROR_MEMORY;
+    for (int r = 0; r < 3 * d->slot_count; r++)
+        memcpy(bigger + (size_t)r * 3 * (size_t)wanted, d->inverse + (size_t)r * 3 * (size_t)old,
+               sizeof(double) * 3 * (size_t)d->slot_count);
+    int capacity = old;
+    pl_status status = pl_grow(ctx, (void **)&d->vertex_of, &capacity, wanted, sizeof(int));
+    if (status != PL_OK) {
+        pl_free(ctx, bigger);
+        return status;
+    }
+    pl_free(ctx, d->inverse);
+    d->inverse = bigger;
+    d->slot_capacity = wanted;
+    return PL_OK;
+}
+
+/* Slots for every vertex of the set, and E^-1 between all slots. */
+static pl_status ensure_slots(pl_context *ctx, pl_delassus *d, pl_chol *chol, const pl_contact_set *set)
+{
+    int before = d->slot_count, fresh = 0;
+    for (int c = 0; c < set->count; c++)
+        fresh += set->points[c].count;
+    PL_TRY(grow_slots(ctx, d, before + fresh));
+    for (int c = 0; c < set->count; c++)
+        for (int k = 0; k < set->points[c].count; k++) {
+            int v = set->points[c].vertex[k];
+            if (d->slot_of[v] < 0) {
+                d->slot_of[v] = d->slot_count;
+                d->vertex_of[d->slot_count++] = v;
+            }
+        }
+    fresh = d->slot_count - before;
+    if (fresh == 0)
+        return PL_OK;
+    int ld = 3 * d->slot_capacity;
+    pl_status status = pl_chol_inverse_block(chol, d->slot_count, d->vertex_of, fresh, d->vertex_of + before,
+                                             d->inverse + 3 * before, ld);
+    if (status != PL_OK) {
+        pl_delassus_reset(d);
+        return status;
+    }
+    for (int r = 0; r < 3 * before; r++)
+        for (int c = 3 * before; c < 3 * d->slot_count; c++)
+            d->inverse[(size_t)c * (size_t)ld + (size_t)r] = d->inverse[(size_t)r * (size_t)ld + (size_t)c];
+    return PL_OK;
+}
+
+/* out = Ra X Rb^T, all 3x3 row-major; X has leading dimension ld. */
+static void rotate_block(const double *ra, const double *x, int ld, const double *rb, double s, double out[9])
+{
+    double t[9];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            t[3 * i + j] = ra[3 * i] * x[j] + ra[3 * i + 1] * x[ld + j] + ra[3 * i + 2] * x[2 * ld + j];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            out[3 * i + j] += s * (t[3 * i] * rb[3 * j] + t[3 * i + 1] * rb[3 * j + 1] +
+                                   t[3 * i + 2] * rb[3 * j + 2]);
+}
+
+pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, double h,
+                            const pl_contact_set *set)
+{
+    size_t size = 3 * (size_t)set->count;
+    PL_TRY(ensure_slots(ctx, d, chol, set));
+    if ((int)size > d->size_capacity) {
+        size_t wanted = size + size / 2;
+        double *w = pl_alloc(ctx, wanted * wanted, sizeof *w);
+        if (!w)
+            return PL_ERROR_MEMORY;
+        pl_free(ctx, d->w);
+        d->w = w;
+        d->size_capacity = (int)wanted;
+    }
+    int ld = 3 * d->slot_capacity;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int a = 0; a < set->count; a++)
+        for (int b = 0; b < set->count; b++) {
+            const pl_contact_point *pa = &set->points[a], *pb = &set->points[b];
+            double block[9] = {0};
+            for (int k = 0; k < pa->count; k++)
+                for (int l = 0; l < pb->count; l++) {
+                    const double *x = d->inverse + (size_t)(3 * d->slot_of[pa->vertex[k]]) * (size_t)ld +
+                                      3 * (size_t)d->slot_of[pb->vertex[l]];
+                    rotate_block(pa->frame, x, ld, pb->frame, h * h * pa->beta[k] * pb->beta[l], block);
+                }
+            for (int r = 0; r < 3; r++)
+                memcpy(d->w + (size_t)(3 * a + r) * size + 3 * (size_t)b, block + 3 * r, 3 * sizeof(double));
+        }
+    return PL_OK;
+}

@@ -1,0 +1,29 @@
+/*
+ * W = h^2 H E^-1 H^T for the contacts of a step. Blocks of E^-1 between touched vertices are kept as long
+ * as the factor of E is: sliding and resting contacts pay for their columns once.
+ */
+#ifndef PL_DELASSUS_H
+#define PL_DELASSUS_H
+
+#include "contact/contact.h"
+#include "linalg/chol.h"
+
+typedef struct pl_delassus {
+    int vertex_count;
+    int *slot_of;     /* [n] the vertex's slot, or -1 */
+    int slot_count, slot_capacity;
+    int *vertex_of;   /* [slot_capacity] */
+    double *inverse;  /* [3 slot_capacity, 3 slot_capacity] E^-1 between the slots */
+    int size_capacity;
+    double *w;        /* [3 m, 3 m] */
+} pl_delassus;
+
+pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out);
+void pl_delassus_free(pl_context *ctx, pl_delassus *d);
+/* Forgets the inverse: the factor changed. */
+void pl_delassus_reset(pl_delassus *d);
+/* Fills d->w for this set, asking the factor for the columns it lacks. */
+pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, double h,
+                            const pl_contact_set *set);
+
+#endif

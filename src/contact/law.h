@@ -1,0 +1,57 @@
+/*
+ * The smoothed Signorini-Coulomb law of one contact, in its frame (n, t1, t2).
+ *
+ *     (1)  delta_n lambda_n = eps^2                                 both positive
+ *     (2)  x_hat s = eps^2,  x_hat = |delta_f| + delta_n/mu,  s = mu lambda_n - |lambda_f|
+ *     (3)  lambda_f points against delta_f
+ *
+ * With mu = 0, (2) and (3) become lambda_f = 0. The forward solve finds roots of the Fischer-Burmeister
+ * form; the derivative of the solution is taken from (1)-(3) themselves with the same eps.
+ */
+#ifndef PL_LAW_H
+#define PL_LAW_H
+
+#include "core/core.h"
+
+typedef struct pl_law {
+    double mu;
+    double epsilon2; /* eps^2, N m */
+    double rho;      /* m/N, turns forces into lengths: the mean diagonal of the Delassus block */
+} pl_law;
+
+/* D_delta d(delta) + D_lambda d(lambda) = -residual, each 3x3 row-major in the contact's frame. Entries
+ * of D_delta are of order 1, of D_lambda of order rho. */
+typedef struct pl_law_linear {
+    double residual[3]; /* m */
+    double d_delta[9], d_lambda[9];
+} pl_law_linear;
+
+/* Fischer-Burmeister residual and derivative at any (delta, lambda), for Newton's method. */
+void pl_law_newton(const pl_law *law, const double delta[3], const double lambda[3], pl_law_linear *out);
+
+/* Only the residual's length, m. */
+double pl_law_residual(const pl_law *law, const double delta[3], const double lambda[3]);
+
+/* How far a pair is from the law: complementarity = |delta_n lambda_n/eps^2 - 1|, and the same for (2);
+ * cone = |lambda_f| - mu lambda_n in N. */
+typedef struct pl_law_error {
+    double complementarity, friction, cone;
+} pl_law_error;
+
+pl_law_error pl_law_check(const pl_law *law, const double delta[3], const double lambda[3]);
+
+/* A solved contact without cancellation: delta_n from lambda_n, x_hat from forces in stick and from
+ * motion in slip. */
+typedef struct pl_law_point {
+    double delta_n, x_hat, s;
+    double direction[2]; /* d, along delta_f, unit */
+} pl_law_point;
+
+void pl_law_resolve(const pl_law *law, const double delta[3], const double lambda[3], pl_law_point *out);
+
+/* The law linearised at a solved contact (residual = 0), for adjoint and tangent; d_mu [3] is the
+ * derivative of its three equations with respect to mu. */
+void pl_law_derivative(const pl_law *law, const pl_law_point *point, const double lambda[3],
+                       pl_law_linear *out, double d_mu[3]);
+
+#endif

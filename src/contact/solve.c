@@ -1,0 +1,186 @@
+/* Newton's method in contact space. */
+#include "contact/solve.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <lapacke.h>
+
+#define MAX_NEWTON    40
+#define MAX_HALVINGS  12
+#define RELATIVE_GOAL 1e-9 /* of the smaller member of each complementary pair */
+
+void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
+{
+    void *arrays[] = {s->jacobian, s->pivot, s->delta, s->step, s->trial, s->trial_delta, s->linear, s->soft};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        pl_free(ctx, arrays[k]);
+    *s = (pl_contact_solver){0};
+}
+
+static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
+{
+    pl_status status = PL_OK;
+    if (m <= s->capacity)
+        return PL_OK;
+    size_t wanted = (size_t)m + (size_t)m / 2 + 8;
+    pl_contact_solver_free(ctx, s);
+    PL_NEW(ctx, s->jacobian, 9 * wanted * wanted, fail);
+    PL_NEW(ctx, s->pivot, 3 * wanted, fail);
+    PL_NEW(ctx, s->delta, 3 * wanted, fail);
+    PL_NEW(ctx, s->step, 3 * wanted, fail);
+    PL_NEW(ctx, s->trial, 3 * wanted, fail);
+    PL_NEW(ctx, s->trial_delta, 3 * wanted, fail);
+    PL_NEW(ctx, s->linear, wanted, fail);
+    PL_NEW(ctx, s->soft, wanted, fail);
+    s->capacity = (int)wanted;
+    return PL_OK;
+fail:
+    pl_contact_solver_free(ctx, s);
+    return status;
+}
+
+/* delta = W lambda + b */
+static void displacement(int m, const double *w, const double *b, const double *lambda, double *delta)
+{
+    int size = 3 * m;
+    memcpy(delta, b, sizeof(double) * (size_t)size);
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, size, size, 1, w, size, lambda, 1, 1, delta, 1);
+}
+
+/* Half the sum of squared residuals. */
+static double merit(int m, const pl_law *laws, const double *delta, const double *lambda)
+{
+    double sum = 0;
+    for (int c = 0; c < m; c++) {
+        double r = pl_law_residual(&laws[c], delta + 3 * c, lambda + 3 * c);
+        sum += 0.5 * r * r;
+    }
+    return sum;
+}
+
+/* Below this a contact's residual is as small as rounding in delta = W lambda + b lets it be. */
+static double rounding_floor(const pl_law *law, const double *b, const double *delta, const double *lambda)
+{
+    double size = 0;
+    for (int k = 0; k < 3; k++)
+        size = fmax(size, fmax(fabs(b[k]) + fabs(delta[k]), law->rho * fabs(lambda[k])));
+    return 16 * DBL_EPSILON * size;
+}
+
+/* Each residual against the smaller member of its pair; *worst gets the largest residual. */
+static bool small_enough(int m, const pl_law *laws, const pl_law_linear *linear, const double *b,
+                         const double *delta, const double *lambda, pl_contact_solution *out)
+{
+    bool all = true;
+    out->residual = 0;
+    out->worst = 0;
+    for (int c = 0; c < m; c++) {
+        const double *r = linear[c].residual, *d = delta + 3 * c, *l = lambda + 3 * c;
+        double floor = rounding_floor(&laws[c], b + 3 * c, d, l);
+        double pair_n = fmin(fabs(d[0]), laws[c].rho * fabs(l[0]));
+        double x = hypot(d[1], d[2]), force = hypot(l[1], l[2]);
+        double pair_f = laws[c].mu > 0 ? fmin(x + fabs(d[0]) / laws[c].mu,
+                                              laws[c].rho * fabs(laws[c].mu * l[0] - force))
+                                       : 0;
+        double pair_t = fmax(x, laws[c].rho * force);
+        all = all && fabs(r[0]) <= fmax(RELATIVE_GOAL * pair_n, floor) &&
+              fabs(r[1]) <= fmax(RELATIVE_GOAL * pair_f, floor) &&
+              fabs(r[2]) <= fmax(RELATIVE_GOAL * pair_t, floor);
+        double largest = fmax(fabs(r[0]), fmax(fabs(r[1]), fabs(r[2])));
+        if (largest > out->residual) {
+            out->residual = largest;
+            out->worst = c;
+        }
+    }
+    return all;
+}
+
+/* S = D_lambda + D_delta W, column-major. */
+static void assemble(pl_context *ctx, int m, const pl_law_linear *linear, const double *w, double *jacobian)
+{
+    size_t size = 3 * (size_t)m;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > 64)
+    for (int c = 0; c < m; c++) {
+        const double *d = linear[c].d_delta, *w0 = w + 3 * (size_t)c * size;
+        for (size_t j = 0; j < size; j++)
+            for (int r = 0; r < 3; r++)
+                jacobian[j * size + (size_t)(3 * c + r)] =
+                    d[3 * r] * w0[j] + d[3 * r + 1] * w0[size + j] + d[3 * r + 2] * w0[2 * size + j];
+        for (int r = 0; r < 3; r++)
+            for (int k = 0; k < 3; k++)
+                jacobian[(size_t)(3 * c + k) * size + (size_t)(3 * c + r)] += linear[c].d_lambda[3 * r + k];
+    }
+}
+
+static pl_status newton(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, const double *w,
+                        const double *b, double *lambda, pl_contact_solution *out)
+{
+    int size = 3 * m;
+    displacement(m, w, b, lambda, s->delta);
+    double value = merit(m, laws, s->delta, lambda);
+    out->converged = false;
+    for (int iteration = 0; iteration < MAX_NEWTON; iteration++) {
+        for (int c = 0; c < m; c++)
+            pl_law_newton(&laws[c], s->delta + 3 * c, lambda + 3 * c, &s->linear[c]);
+        if (small_enough(m, laws, s->linear, b, s->delta, lambda, out)) {
+            out->converged = true;
+            return PL_OK;
+        }
+        out->iterations++;
+        assemble(ctx, m, s->linear, w, s->jacobian);
+        for (int c = 0; c < m; c++)
+            for (int k = 0; k < 3; k++)
+                s->step[3 * c + k] = -s->linear[c].residual[k];
+        int failed = LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, s->jacobian, size, s->pivot, s->step, size);
+        if (failed)
+            return PL_OK; /* singular: not converged */
+        double t = 1, next = value;
+        for (int k = 0; k < MAX_HALVINGS; k++, t *= 0.5) {
+            for (int i = 0; i < size; i++)
+                s->trial[i] = lambda[i] + t * s->step[i];
+            displacement(m, w, b, s->trial, s->trial_delta);
+            next = merit(m, laws, s->trial_delta, s->trial);
+            if (next <= (1 - 1e-4 * t) * value)
+                break;
+        }
+        if (!(next < value))
+            return PL_OK; /* no descent: not converged */
+        memcpy(lambda, s->trial, sizeof(double) * (size_t)size);
+        memcpy(s->delta, s->trial_delta, sizeof(double) * (size_t)size);
+        value = next;
+    }
+    return PL_OK;
+}
+
+/* A sequence of smoother laws, from one as soft as the free motion is large to the target. */
+static pl_status continuation(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws,
+                              const double *w, const double *b, double *lambda, pl_contact_solution *out)
+{
+    double soft = 0;
+    for (int c = 0; c < m; c++)
+        soft = fmax(soft, b[3 * c] * b[3 * c] / laws[c].rho);
+    memset(lambda, 0, sizeof(double) * 3 * (size_t)m);
+    for (double factor = soft / laws[0].epsilon2;; factor *= 0.1) {
+        bool last = !(factor > 1);
+        for (int c = 0; c < m; c++) {
+            s->soft[c] = laws[c];
+            s->soft[c].epsilon2 *= last ? 1 : factor;
+        }
+        PL_TRY(newton(ctx, s, m, s->soft, w, b, lambda, out));
+        if (last)
+            return PL_OK;
+    }
+}
+
+pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, const double *w,
+                           const double *b, double *lambda, pl_contact_solution *out)
+{
+    *out = (pl_contact_solution){.converged = true};
+    if (m == 0)
+        return PL_OK;
+    PL_TRY(reserve(ctx, s, m));
+    PL_TRY(newton(ctx, s, m, laws, w, b, lambda, out));
+    if (!out->converged)
+        PL_TRY(continuation(ctx, s, m, laws, w, b, lambda, out));
+    return PL_OK;
+}

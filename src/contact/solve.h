@@ -1,0 +1,37 @@
+/*
+ * The contact law of all contacts at once in contact space:
+ *
+ *     law(delta_c, lambda_c) = 0 for every contact,   delta = W lambda + b
+ *
+ * by Newton's method on the Fischer-Burmeister form with a dense Jacobian S = D_lambda + D_delta W, and
+ * continuation in eps when that fails.
+ */
+#ifndef PL_CONTACT_SOLVE_H
+#define PL_CONTACT_SOLVE_H
+
+#include "contact/law.h"
+
+typedef struct pl_contact_solver {
+    int capacity;     /* contacts there is room for */
+    double *jacobian; /* [3 m, 3 m], column-major for LAPACK */
+    int *pivot;       /* [3 m] */
+    double *delta, *step, *trial, *trial_delta; /* [3 m] */
+    pl_law_linear *linear; /* [m] */
+    pl_law *soft;          /* [m] laws of a continuation stage */
+} pl_contact_solver;
+
+void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s);
+
+typedef struct pl_contact_solution {
+    bool converged;
+    int iterations;
+    double residual; /* largest law residual, m */
+    int worst;       /* its contact */
+} pl_contact_solution;
+
+/* lambda [3 m] is the guess and the answer; W [3 m, 3 m] symmetric, b [3 m]. The converged delta is left
+ * in s->delta. PL_OK also when not converged: look at *out. */
+pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, const double *w,
+                           const double *b, double *lambda, pl_contact_solution *out);
+
+#endif

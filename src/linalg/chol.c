@@ -1,0 +1,231 @@
+/* CHOLMOD behind the pattern of a scene. */
+#include "linalg/chol.h"
+
+#include <cholmod.h>
+
+#define PANEL 48 /* columns solved at once: wide enough for BLAS 3, small enough for the cache */
+
+struct pl_chol {
+    pl_context *ctx;
+    const pl_pattern *pattern;
+    int block;
+    cholmod_common common;
+    cholmod_sparse *matrix; /* lower triangle, scalar CSC */
+    cholmod_factor *factor;
+    cholmod_dense *b, *x, *work_y, *work_e;     /* one right-hand side [n, 3], kept between solves */
+    cholmod_dense *panel_b, *panel_x, *panel_y, *panel_e; /* PANEL columns at once */
+};
+
+static pl_status cholmod_failed(pl_chol *c, const char *what)
+{
+    if (c->common.status == CHOLMOD_OUT_OF_MEMORY)
+        return pl_fail(c->ctx, PL_ERROR_MEMORY, "out of memory in a sparse factorisation (%s)", what);
+    return pl_fail(c->ctx, PL_ERROR_NUMERIC, "sparse factorisation failed (%s, CHOLMOD status %d)", what,
+                   c->common.status);
+}
+
+/* The lower triangle's structure with `block` rows and columns per vertex. */
+static cholmod_sparse *lower_structure(pl_chol *c, int block)
+{
+    const pl_pattern *p = c->pattern;
+    size_t entries = 0;
+    for (int j = 0; j < p->n; j++)
+        entries += (size_t)(p->row[j + 1] - p->diag[j]);
+    size_t scalars = (entries - (size_t)p->n) * (size_t)(block * block) +
+                     (size_t)p->n * (size_t)(block * (block + 1) / 2);
+    size_t size = (size_t)p->n * (size_t)block;
+    cholmod_sparse *m =
+        cholmod_allocate_sparse(size, size, scalars, 1, 1, -1, CHOLMOD_REAL, &c->common);
+    if (!m)
+        return NULL;
+    int *start = m->p, *index = m->i, at = 0;
+    for (int j = 0; j < p->n; j++)
+        for (int col = 0; col < block; col++) {
+            start[block * j + col] = at;
+            for (int k = p->diag[j]; k < p->row[j + 1]; k++)
+                for (int row = k == p->diag[j] ? col : 0; row < block; row++)
+                    index[at++] = block * p->col[k] + row;
+        }
+    start[block * p->n] = at;
+    return m;
+}
+
+/* The vertex graph's order, repeated for each of a vertex's three unknowns, keeps blocks together. */
+static pl_status analyse(pl_chol *c)
+{
+    pl_status status = PL_OK;
+    int *order = NULL;
+    cholmod_sparse *graph = lower_structure(c, 1);
+    cholmod_factor *f = NULL;
+    if (!graph) {
+        status = cholmod_failed(c, "graph");
+        goto done;
+    }
+    memset(graph->x, 0, sizeof(double) * graph->nzmax);
+    f = cholmod_analyze(graph, &c->common);
+    if (!f) {
+        status = cholmod_failed(c, "ordering");
+        goto done;
+    }
+    if (c->block == 1) {
+        c->factor = f;
+        f = NULL;
+        goto done;
+    }
+    PL_NEW(c->ctx, order, 3 * c->pattern->n, done);
+    for (int k = 0; k < 3 * c->pattern->n; k++)
+        order[k] = 3 * ((int *)f->Perm)[k / 3] + k % 3;
+    c->common.nmethods = 1;
+    c->common.method[0].ordering = CHOLMOD_GIVEN;
+    c->common.postorder = 1;
+    c->factor = cholmod_analyze_p(c->matrix, order, NULL, 0, &c->common);
+    if (!c->factor)
+        status = cholmod_failed(c, "analysis");
+done:
+    pl_free(c->ctx, order);
+    cholmod_free_factor(&f, &c->common);
+    cholmod_free_sparse(&graph, &c->common);
+    return status;
+}
+
+pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, pl_chol **out)
+{
+    pl_status status = PL_OK;
+    *out = NULL;
+    pl_chol *c = pl_alloc(ctx, 1, sizeof *c);
+    if (!c)
+        return PL_ERROR_MEMORY;
+    c->ctx = ctx;
+    c->pattern = pattern;
+    c->block = block;
+    cholmod_start(&c->common);
+    c->common.print = 0;
+    c->common.error_handler = NULL;
+    c->common.supernodal = CHOLMOD_SUPERNODAL;
+    size_t n = (size_t)pattern->n;
+    c->matrix = lower_structure(c, block);
+    c->b = cholmod_allocate_dense(n * (size_t)block, (size_t)(3 / block), n * (size_t)block, CHOLMOD_REAL,
+                                  &c->common);
+    if (!c->matrix || !c->b) {
+        status = cholmod_failed(c, "allocation");
+        goto done;
+    }
+    PL_CHECK(analyse(c), done);
+    *out = c;
+    c = NULL;
+done:
+    pl_chol_destroy(c);
+    return status;
+}
+
+void pl_chol_destroy(pl_chol *c)
+{
+    if (!c)
+        return;
+    cholmod_dense **dense[] = {&c->b, &c->x, &c->work_y, &c->work_e, &c->panel_b,
+                               &c->panel_x, &c->panel_y, &c->panel_e};
+    for (size_t k = 0; k < sizeof dense / sizeof *dense; k++)
+        cholmod_free_dense(dense[k], &c->common);
+    cholmod_free_sparse(&c->matrix, &c->common);
+    cholmod_free_factor(&c->factor, &c->common);
+    cholmod_finish(&c->common);
+    pl_free(c->ctx, c);
+}
+
+pl_chol_cost pl_chol_get_cost(const pl_chol *c)
+{
+    return (pl_chol_cost){.factor_flops = c->common.fl, .factor_entries = c->common.lnz};
+}
+
+/* Streams the lower triangle's values in the order lower_structure laid them out. */
+static void fill_values(pl_chol *c, const double *values)
+{
+    const pl_pattern *p = c->pattern;
+    double *out = c->matrix->x;
+    int block = c->block;
+    const int *start = c->matrix->p;
+#pragma omp parallel for num_threads(c->ctx->threads) schedule(static)
+    for (int j = 0; j < p->n; j++)
+        for (int col = 0; col < block; col++) {
+            int at = start[block * j + col];
+            for (int k = p->diag[j]; k < p->row[j + 1]; k++)
+                for (int row = k == p->diag[j] ? col : 0; row < block; row++)
+                    out[at++] = values[(size_t)(block * block) * (size_t)k + (size_t)(block * col + row)];
+        }
+}
+
+pl_status pl_chol_factor(pl_chol *c, const double *values)
+{
+    fill_values(c, values);
+    if (!cholmod_factorize(c->matrix, c->factor, &c->common))
+        return cholmod_failed(c, "factorisation");
+    if (c->common.status == CHOLMOD_NOT_POSDEF || c->factor->minor < c->factor->n)
+        return pl_fail(c->ctx, PL_ERROR_NUMERIC, "the matrix is not positive definite (at vertex %d)",
+                       (int)c->factor->minor / c->block);
+    return PL_OK;
+}
+
+pl_status pl_chol_solve(pl_chol *c, const double *b, double *x)
+{
+    int n = c->pattern->n;
+    double *in = c->b->x;
+    if (c->block == 3)
+        memcpy(in, b, sizeof(double) * 3 * (size_t)n);
+    else
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < 3; k++)
+                in[k * n + i] = b[3 * i + k];
+    if (!cholmod_solve2(CHOLMOD_A, c->factor, c->b, NULL, &c->x, NULL, &c->work_y, &c->work_e, &c->common))
+        return cholmod_failed(c, "solve");
+    const double *result = c->x->x;
+    if (c->block == 3)
+        memcpy(x, result, sizeof(double) * 3 * (size_t)n);
+    else
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < 3; k++)
+                x[3 * i + k] = result[k * n + i];
+    return PL_OK;
+}
+
+/* Writes one solved column (unknown `unit` of vertex column j) of A^-1 into its place. */
+static void store_column(const pl_chol *c, const double *column, int row_count, const int *rows, int j,
+                         int unit, double *out, int ld)
+{
+    for (int i = 0; i < row_count; i++)
+        for (int r = 0; r < 3; r++) {
+            double *place = out + (size_t)(3 * i + r) * (size_t)ld + 3 * (size_t)j;
+            if (c->block == 3) {
+                place[unit] = column[3 * rows[i] + r];
+            } else {
+                place[0] = place[1] = place[2] = 0;
+                place[r] = column[rows[i]];
+            }
+        }
+}
+
+pl_status pl_chol_inverse_block(pl_chol *c, int row_count, const int *rows, int col_count, const int *cols,
+                                double *out, int ld)
+{
+    int block = c->block, total = block * col_count;
+    size_t n = (size_t)c->pattern->n * (size_t)block;
+    if (!c->panel_b && !(c->panel_b = cholmod_zeros(n, PANEL, CHOLMOD_REAL, &c->common)))
+        return cholmod_failed(c, "panel");
+    double *in = c->panel_b->x;
+    for (int first = 0; first < total; first += PANEL) {
+        int width = total - first < PANEL ? total - first : PANEL;
+        c->panel_b->ncol = (size_t)width;
+        for (int k = 0; k < width; k++)
+            in[n * (size_t)k + (size_t)(block * cols[(first + k) / block] + (first + k) % block)] = 1;
+        int solved = cholmod_solve2(CHOLMOD_A, c->factor, c->panel_b, NULL, &c->panel_x, NULL, &c->panel_y,
+                                    &c->panel_e, &c->common);
+        for (int k = 0; k < width; k++)
+            in[n * (size_t)k + (size_t)(block * cols[(first + k) / block] + (first + k) % block)] = 0;
+        c->panel_b->ncol = PANEL;
+        if (!solved)
+            return cholmod_failed(c, "panel solve");
+        for (int k = 0; k < width; k++)
+            store_column(c, (double *)c->panel_x->x + n * (size_t)k, row_count, rows, (first + k) / block,
+                         (first + k) % block, out, ld);
+    }
+    return PL_OK;
+}

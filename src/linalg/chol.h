@@ -1,0 +1,35 @@
+/*
+ * Sparse Cholesky factors (CHOLMOD) of symmetric matrices over a vertex pattern: analysed once, factored
+ * as often as the values change. Entries are scalars (each solve has three columns, x, y, z, so that a
+ * right-hand side is [n, 3] either way) or 3x3 blocks.
+ */
+#ifndef PL_CHOL_H
+#define PL_CHOL_H
+
+#include "linalg/sparse.h"
+
+typedef struct pl_chol pl_chol;
+
+typedef struct pl_chol_cost {
+    double factor_flops;
+    double factor_entries; /* nonzeros of L */
+} pl_chol_cost;
+
+/* `block` is 1 or 3. The fill-reducing order is found on the vertex graph and kept for blocks. */
+pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, pl_chol **out);
+void pl_chol_destroy(pl_chol *chol);
+pl_chol_cost pl_chol_get_cost(const pl_chol *chol);
+
+/* values [nnz, block^2], blocks row-major and symmetric. PL_ERROR_NUMERIC when the matrix is not
+ * positive definite: the factor is then unusable until the next success. */
+pl_status pl_chol_factor(pl_chol *chol, const double *values);
+
+/* x = A^-1 b, both [n, 3]; may be the same array. */
+pl_status pl_chol_solve(pl_chol *chol, const double *b, double *x);
+
+/* A part of A^-1 in 3x3 blocks (multiples of I for scalar entries), row-major with ld columns:
+ * out[3 i + r][3 j + c] = (A^-1) at (3 rows[i] + r, 3 cols[j] + c). */
+pl_status pl_chol_inverse_block(pl_chol *chol, int row_count, const int *rows, int col_count,
+                                const int *cols, double *out, int ld);
+
+#endif

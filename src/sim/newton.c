@@ -1,0 +1,333 @@
+/*
+ * One implicit step: elastic Newton outside, friction in contact space inside.
+ *
+ *     repeat   r = F_el(q)                                   stress at q
+ *              b = H(q - E^-1 r) - d,  W = h^2 H E^-1 H^T    free motion, Delassus matrix
+ *              lambda: contact law with delta = W lambda + b
+ *              q <- q + t E^-1 (-r + h^2 H^T lambda)
+ *
+ * E may lag behind the true tangent. Each correction at a trial point is measured with the E that
+ * proposed it (Deuflhard's natural monotonicity test), so the ratio of two corrections is the rate of
+ * convergence: it accepts the step, shortens it, or asks for a fresh factor.
+ */
+#include "sim/sim.h"
+
+#include "core/vec.h"
+
+#define SHORTEST_STEP 1e-4
+#define GOOD_RATE     0.95 /* a longer sequence than this is not worth waiting for */
+
+typedef struct newton {
+    pl_sim *sim;
+    const pl_substep *sub;
+    double norm;      /* of sim->move, m: largest vertex */
+    int worst;        /* its vertex */
+    bool stale;       /* the factor was made at another iterate */
+    int inadmissible; /* element with J <= 0 at the last evaluation, or -1 */
+    bool law_failed;  /* the contact law was not solved at the last correction */
+} newton;
+
+/* F_el at q into sim->residual; false when an element is inadmissible there. */
+static bool evaluate(newton *s, const double *q)
+{
+    pl_sim *sim = s->sim;
+    const pl_substep *sub = s->sub;
+    double h = sub->h;
+    pl_elastic_result e = pl_elastic_evaluate(sim->elastic, q, false, 0, NULL, sim->gradient, NULL);
+    s->inadmissible = e.inadmissible;
+    sim->info.energy_elastic = e.energy;
+    for (int i = 0; e.inadmissible < 0 && i < sim->n; i++)
+        for (int k = 3 * i; k < 3 * i + 3; k++)
+            sim->residual[k] = (sim->mass[i] + h * sim->damping[i]) * (q[k] - sub->q0[k]) -
+                               h * sim->mass[i] * sub->v0[k] +
+                               h * h * (sim->gradient[k] - sim->external[k] + sim->pin_stiffness[i] * q[k] -
+                                        sim->spring[k]);
+    pl_stage(sim, PL_STAGE_LOCAL);
+    return e.inadmissible < 0;
+}
+
+static pl_status reserve_contacts(pl_sim *sim)
+{
+    int need = sim->contacts.count, capacity = sim->law_capacity;
+    if (need <= capacity)
+        return PL_OK;
+    int wanted = need + need / 2 + 16;
+    pl_law *laws = pl_alloc(sim->ctx, (size_t)wanted, sizeof *laws);
+    double *lambda = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *lambda);
+    double *motion = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *motion);
+    bool ok = laws && lambda && motion;
+    pl_free(sim->ctx, ok ? sim->laws : laws);
+    pl_free(sim->ctx, ok ? sim->lambda : lambda);
+    pl_free(sim->ctx, ok ? sim->free_motion : motion);
+    if (!ok)
+        return PL_ERROR_MEMORY;
+    sim->laws = laws, sim->lambda = lambda, sim->free_motion = motion;
+    sim->law_capacity = wanted;
+    return PL_OK;
+}
+
+/* Laws and Delassus matrix for the present contacts and factor; the warm start from the contacts. */
+static pl_status prepare_contacts(newton *s)
+{
+    pl_sim *sim = s->sim;
+    int m = sim->contacts.count;
+    PL_TRY(reserve_contacts(sim));
+    if (m == 0)
+        return PL_OK;
+    PL_TRY(pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), s->sub->h, &sim->contacts));
+    for (int c = 0; c < m; c++) {
+        const double *w = sim->delassus.w + (size_t)(3 * c) * (size_t)(3 * m + 1);
+        size_t next = (size_t)(3 * m + 1);
+        sim->laws[c] = (pl_law){
+            .mu = sim->contacts.points[c].mu,
+            .epsilon2 = sim->scene->def.contact_epsilon2,
+            .rho = (w[0] + w[next] + w[2 * next]) / 3,
+        };
+        memcpy(sim->lambda + 3 * c, sim->contacts.points[c].lambda, 3 * sizeof(double));
+    }
+    pl_stage(sim, PL_STAGE_CONTACT);
+    return PL_OK;
+}
+
+/* lambda from the contact law at the free motion q + move. */
+static pl_status solve_law(newton *s, const double *q, const double *move)
+{
+    pl_sim *sim = s->sim;
+    int m = sim->contacts.count;
+    pl_contact_solution solution;
+    for (int i = 0; i < 3 * sim->n; i++)
+        sim->guess[i] = (q[i] - s->sub->q0[i]) + move[i];
+    for (int c = 0; c < m; c++)
+        pl_contact_delta(&sim->contacts.points[c], sim->guess, sim->free_motion + 3 * c);
+    PL_TRY(pl_contact_solve(sim->ctx, &sim->contact_solver, m, sim->laws, sim->delassus.w, sim->free_motion,
+                            sim->lambda, &solution));
+    sim->info.inner_iterations += solution.iterations;
+    s->law_failed = !solution.converged;
+    pl_stage(sim, PL_STAGE_CONTACT);
+    return PL_OK;
+}
+
+/* move = E^-1(-r + h^2 H^T lambda) for the residual last evaluated (at q); *norm its largest vertex. */
+static pl_status correct(newton *s, const double *q, double *move, double *norm)
+{
+    pl_sim *sim = s->sim;
+    double h = s->sub->h;
+    sim->info.iterations++;
+    for (int i = 0; i < 3 * sim->n; i++)
+        move[i] = -sim->residual[i];
+    PL_TRY(pl_matrix_solve(sim, move, move));
+    pl_stage(sim, PL_STAGE_SOLVE);
+    s->law_failed = false;
+    if (sim->contacts.count > 0) {
+        PL_TRY(solve_law(s, q, move));
+        for (int i = 0; i < 3 * sim->n; i++)
+            move[i] = -sim->residual[i];
+        for (int c = 0; c < sim->contacts.count; c++)
+            pl_contact_scatter(&sim->contacts.points[c], h * h, sim->lambda + 3 * c, move);
+        PL_TRY(pl_matrix_solve(sim, move, move));
+        pl_stage(sim, PL_STAGE_SOLVE);
+    }
+    *norm = 0;
+    for (int i = 0; i < sim->n; i++) {
+        double length = pl_norm3(move + 3 * (size_t)i);
+        if (!(length <= *norm)) { /* also when not a number */
+            *norm = length;
+            s->worst = i;
+        }
+    }
+    return PL_OK;
+}
+
+/* A fresh factor at the iterate and the correction it proposes. */
+static pl_status refresh(newton *s)
+{
+    pl_sim *sim = s->sim;
+    PL_TRY(pl_matrix_refresh(sim, s->sub->h, sim->iterate));
+    s->stale = false;
+    PL_TRY(prepare_contacts(s));
+    evaluate(s, sim->iterate);
+    return correct(s, sim->iterate, sim->move, &s->norm);
+}
+
+/* With rate theta, would waiting cost more than a factorisation and the two steps after it? */
+static bool refresh_pays(const newton *s, double theta)
+{
+    const pl_sim *sim = s->sim;
+    if (sim->solver == PL_SOLVER_CONSTANT)
+        return false;
+    if (sim->solver == PL_SOLVER_DIRECT)
+        return true;
+    if (theta >= GOOD_RATE)
+        return true;
+    double waiting = log(sim->scene->def.tolerance / s->norm) / log(fmax(theta, 1e-8));
+    double columns = 1.5 * sim->contacts.count;
+    return waiting > (sim->refresh_cost + columns) / 3 + 2;
+}
+
+/* From the iterate along sim->move to a point whose own correction is smaller. */
+static pl_status advance(newton *s, pl_substep_result *out, double *theta)
+{
+    pl_sim *sim = s->sim;
+    double t = 1;
+    while (t >= SHORTEST_STEP) {
+        double trial_norm = INFINITY;
+        for (int i = 0; i < 3 * sim->n; i++)
+            sim->trial[i] = sim->iterate[i] + t * sim->move[i];
+        if (evaluate(s, sim->trial))
+            PL_TRY(correct(s, sim->trial, sim->trial_move, &trial_norm));
+        if (!s->law_failed && trial_norm <= (1 - 0.25 * t) * s->norm) {
+            double *swap = sim->iterate;
+            sim->iterate = sim->trial, sim->trial = swap;
+            swap = sim->move;
+            sim->move = sim->trial_move, sim->trial_move = swap;
+            *theta = trial_norm / s->norm;
+            s->norm = trial_norm;
+            s->stale = true;
+            out->converged = true;
+            return PL_OK;
+        }
+        if (s->stale && sim->solver != PL_SOLVER_CONSTANT) {
+            PL_TRY(refresh(s));
+            t = 1;
+        } else {
+            t *= 0.5;
+        }
+    }
+    out->converged = false;
+    out->worst_vertex = s->inadmissible >= 0 ? s->inadmissible : s->worst;
+    out->reason = s->inadmissible >= 0 ? "an element would invert"
+                  : s->law_failed      ? "the contact law was not solved"
+                                       : "no step reduces the residual";
+    return PL_OK;
+}
+
+/* Forces of the last step's contacts, as far as they are contacts again. */
+static void warm_start(pl_contact_set *set, const pl_state *state)
+{
+    int k = 0;
+    for (int c = 0; c < set->count; c++) {
+        pl_contact_point *p = &set->points[c];
+        while (k < state->contact_count && (state->contacts[k].vertex < p->vertex[0] ||
+                                            (state->contacts[k].vertex == p->vertex[0] &&
+                                             state->contacts[k].collider < p->collider)))
+            k++;
+        if (k == state->contact_count || state->contacts[k].vertex != p->vertex[0] ||
+            state->contacts[k].collider != p->collider)
+            continue;
+        pl_mat3_vec(p->frame, state->contacts[k].force_tangent, p->lambda);
+        p->lambda[0] = state->contacts[k].force_normal;
+    }
+}
+
+static pl_obstacles obstacles(const pl_sim *sim, const pl_substep *sub)
+{
+    return (pl_obstacles){
+        .count = sim->scene->collider_count,
+        .shapes = sim->shapes,
+        .pose_start = sub->pose_start,
+        .pose_end = sub->drive->collider_pose,
+        .body_count = sim->scene->body_count,
+        .friction = sim->scene->friction,
+        .body_of = sim->scene->body_of,
+    };
+}
+
+/* External forces, springs, contacts and the first guess q0 + h v0, shortened until it is admissible. */
+static pl_status begin(newton *s, const pl_state *warm)
+{
+    pl_sim *sim = s->sim;
+    const pl_substep *sub = s->sub;
+    const pl_scene *scene = sim->scene;
+    double h = sub->h;
+    pl_drive_external(scene, sim->mass, sub->drive, sub->q0, sub->v0, sim->external);
+    memset(sim->spring, 0, sizeof(double) * 3 * (size_t)sim->n);
+    for (int p = 0; p < scene->pin_count; p++)
+        for (int k = scene->pins[p].first; k < scene->pins[p].first + scene->pins[p].count; k++)
+            pl_axpy3(1 / scene->pins[p].compliance, sub->drive->pin_target + 3 * k,
+                     sim->spring + 3 * (size_t)scene->pin_vertex[k]);
+    for (int i = 0; i < 3 * sim->n; i++)
+        sim->guess[i] = sub->q0[i] + h * sub->v0[i] + h * h * sim->external[i] / sim->mass[i / 3];
+    pl_obstacles o = obstacles(sim, sub);
+    int added;
+    sim->contacts.count = 0;
+    PL_TRY(pl_contacts_detect(sim->ctx, &o, sim->n, sub->q0, sim->guess, sim->margin, false, &sim->contacts,
+                              &added));
+    warm_start(&sim->contacts, warm);
+    pl_stage(sim, PL_STAGE_CONTACT);
+    double t = 1;
+    do {
+        for (int i = 0; i < 3 * sim->n; i++)
+            sim->iterate[i] = sub->q0[i] + t * h * sub->v0[i];
+        t = t > 1e-3 ? 0.5 * t : 0;
+    } while (!evaluate(s, sim->iterate) && (t > 0 || s->inadmissible < 0));
+    if (s->inadmissible >= 0)
+        return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "element %d is inverted at the start of the step",
+                       s->inadmissible);
+    return PL_OK;
+}
+
+/* Vertices that came close without being expected to become contacts too. */
+static pl_status late_contacts(newton *s, int *added)
+{
+    pl_sim *sim = s->sim;
+    *added = 0;
+    if (sim->scene->collider_count == 0)
+        return PL_OK;
+    for (int c = 0; c < sim->contacts.count; c++)
+        memcpy(sim->contacts.points[c].lambda, sim->lambda + 3 * c, 3 * sizeof(double));
+    pl_obstacles o = obstacles(sim, s->sub);
+    PL_TRY(pl_contacts_detect(sim->ctx, &o, sim->n, s->sub->q0, sim->iterate, sim->margin, true,
+                              &sim->contacts, added));
+    pl_stage(sim, PL_STAGE_CONTACT);
+    return PL_OK;
+}
+
+static pl_status iterate(newton *s, pl_substep_result *out)
+{
+    pl_sim *sim = s->sim;
+    double tolerance = sim->scene->def.tolerance;
+    int limit = sim->info.iterations + sim->scene->def.max_iterations;
+    while (sim->info.iterations <= limit) {
+        double theta;
+        if (s->norm <= tolerance && !s->law_failed) {
+            int added;
+            sim->info.residual = s->norm;
+            for (int i = 0; i < 3 * sim->n; i++)
+                sim->iterate[i] += sim->move[i];
+            PL_TRY(late_contacts(s, &added));
+            if (added == 0) {
+                out->converged = true;
+                return PL_OK;
+            }
+            PL_TRY(prepare_contacts(s));
+            evaluate(s, sim->iterate);
+            PL_TRY(correct(s, sim->iterate, sim->move, &s->norm));
+            continue;
+        }
+        PL_TRY(advance(s, out, &theta));
+        if (!out->converged)
+            return PL_OK;
+        out->converged = false;
+        if (s->norm > tolerance && refresh_pays(s, theta))
+            PL_TRY(refresh(s));
+    }
+    out->reason = "too many iterations";
+    out->worst_vertex = s->worst;
+    return PL_OK;
+}
+
+pl_status pl_substep_solve(pl_sim *sim, const pl_substep *sub, const pl_state *warm, pl_substep_result *out)
+{
+    newton s = {.sim = sim, .sub = sub, .stale = true};
+    *out = (pl_substep_result){.reason = "not started"};
+    PL_TRY(begin(&s, warm));
+    if (sim->factor == PL_FACTOR_NONE || sim->factor_h != sub->h || sim->solver == PL_SOLVER_DIRECT) {
+        PL_TRY(refresh(&s));
+    } else {
+        PL_TRY(prepare_contacts(&s));
+        PL_TRY(correct(&s, sim->iterate, sim->move, &s.norm));
+    }
+    PL_TRY(iterate(&s, out));
+    sim->info.residual = s.norm;
+    return PL_OK;
+}

@@ -1,0 +1,173 @@
+/* Creating a simulation, and what it derives from the scene's parameters. */
+#include "sim/sim.h"
+
+/* M, C: each element gives its mass to its vertices, or the body's mass is shared equally. */
+static void lump_masses(pl_sim *sim)
+{
+    const pl_scene *scene = sim->scene;
+    memset(sim->mass, 0, sizeof(double) * (size_t)sim->n);
+    memset(sim->damping, 0, sizeof(double) * (size_t)sim->n);
+    for (int e = 0; e < scene->element_count; e++) {
+        int vertex[4];
+        const pl_body *b = pl_scene_element(scene, e, vertex);
+        double m = scene->density[e] * scene->volume[e], c = scene->damping[e] * m;
+        if (b->lumped_equally) {
+            int count = b->mesh->vertex_count;
+            for (int i = b->vertex_offset; i < b->vertex_offset + count; i++) {
+                sim->mass[i] += m / count;
+                sim->damping[i] += c / count;
+            }
+            continue;
+        }
+        int width = b->cloth ? 3 : 4;
+        for (int k = 0; k < width; k++) {
+            sim->mass[vertex[k]] += m / width;
+            sim->damping[vertex[k]] += c / width;
+        }
+    }
+}
+
+pl_status pl_sim_refresh(pl_sim *sim)
+{
+    const pl_scene *scene = sim->scene;
+    if (sim->revision == scene->revision)
+        return PL_OK;
+    pl_elastic_set_material(sim->elastic, scene->young, scene->poisson, scene->bending);
+    lump_masses(sim);
+    memset(sim->pin_stiffness, 0, sizeof(double) * (size_t)sim->n);
+    for (int p = 0; p < scene->pin_count; p++)
+        for (int k = 0; k < scene->pins[p].count; k++)
+            sim->pin_stiffness[scene->pin_vertex[scene->pins[p].first + k]] += 1 / scene->pins[p].compliance;
+    pl_sim_forget(sim);
+    sim->revision = scene->revision;
+    return PL_OK;
+}
+
+void pl_sim_forget(pl_sim *sim)
+{
+    sim->factor = PL_FACTOR_NONE;
+    pl_delassus_reset(&sim->delassus);
+}
+
+static pl_status create_elastic(pl_sim *sim)
+{
+    const pl_scene *scene = sim->scene;
+    pl_status status = PL_OK;
+    pl_elastic_body *bodies = NULL;
+    PL_NEW(sim->ctx, bodies, scene->body_count, done);
+    for (int b = 0; b < scene->body_count; b++) {
+        const pl_body *body = &scene->bodies[b];
+        bodies[b] = (pl_elastic_body){
+            .vertex_offset = body->vertex_offset,
+            .vertex_count = body->mesh->vertex_count,
+            .rest = body->mesh->vertices,
+            .cloth = body->cloth,
+            .element_count = body->element_count,
+            .elements = body->elements,
+            .model = body->model,
+            .reading = body->reading,
+            .thickness = body->thickness,
+        };
+    }
+    PL_CHECK(pl_elastic_create(sim->ctx, sim->n, scene->body_count, bodies, &sim->elastic), done);
+done:
+    pl_free(sim->ctx, bodies);
+    return status;
+}
+
+/* Beyond the margin a smoothed force is below 1e-9 N, so that entry and exit do not show; the cap keeps
+ * very smooth laws from making every vertex a contact. */
+static double contact_margin(const pl_scene_def *def)
+{
+    if (def->contact_margin > 0)
+        return def->contact_margin;
+    return fmin(fmax(def->contact_epsilon2 / 1e-9, 1e-3), 0.05);
+}
+
+static pl_status allocate(pl_sim *sim)
+{
+    pl_context *ctx = sim->ctx;
+    pl_status status = PL_OK;
+    const pl_scene *scene = sim->scene;
+    size_t n = (size_t)sim->n;
+    double **scalars[] = {&sim->mass, &sim->damping, &sim->pin_stiffness, &sim->diagonal};
+    for (size_t k = 0; k < sizeof scalars / sizeof *scalars; k++)
+        PL_NEW(ctx, *scalars[k], n, done);
+    double **vectors[] = {&sim->external, &sim->gradient, &sim->residual, &sim->guess, &sim->iterate,
+                          &sim->move,     &sim->trial,    &sim->trial_move, &sim->spring};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        PL_NEW(ctx, *vectors[k], 3 * n, done);
+    PL_NEW(ctx, sim->pose_start, 7 * scene->collider_count, done);
+    PL_NEW(ctx, sim->shapes, scene->collider_count, done);
+    for (int c = 0; c < scene->collider_count; c++)
+        sim->shapes[c] = scene->colliders[c].shape;
+    PL_CHECK(pl_drive_create(scene, &sim->drive), done);
+    PL_CHECK(pl_drive_create(scene, &sim->substep_drive), done);
+    PL_CHECK(pl_state_create(scene, &sim->backup), done);
+    PL_CHECK(pl_delassus_create(ctx, sim->n, &sim->delassus), done);
+done:
+    return status;
+}
+
+pl_status pl_sim_create(pl_scene *scene, pl_sim **out)
+{
+    pl_status status = PL_OK;
+    *out = NULL;
+    if (scene->body_count == 0)
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "bodies: the scene has none");
+    pl_sim *sim = pl_alloc(scene->ctx, 1, sizeof *sim);
+    if (!sim)
+        return PL_ERROR_MEMORY;
+    sim->ctx = scene->ctx;
+    sim->scene = scene;
+    scene->sim_count++;
+    sim->n = scene->vertex_count;
+    sim->revision = scene->revision - 1;
+    sim->margin = contact_margin(&scene->def);
+    sim->solver = scene->def.solver == PL_SOLVER_AUTO ? PL_SOLVER_LAGGED : scene->def.solver;
+    PL_CHECK(allocate(sim), done);
+    PL_CHECK(create_elastic(sim), done);
+    PL_CHECK(pl_sim_refresh(sim), done);
+    *out = sim;
+    sim = NULL;
+done:
+    pl_sim_destroy(sim);
+    return status;
+}
+
+void pl_sim_destroy(pl_sim *sim)
+{
+    if (!sim)
+        return;
+    pl_context *ctx = sim->ctx;
+    sim->scene->sim_count--;
+    pl_elastic_destroy(sim->elastic);
+    pl_chol_destroy(sim->tangent_factor);
+    pl_chol_destroy(sim->constant_factor);
+    pl_contact_set_free(ctx, &sim->contacts);
+    pl_delassus_free(ctx, &sim->delassus);
+    pl_contact_solver_free(ctx, &sim->contact_solver);
+    pl_drive_free(ctx, &sim->drive);
+    pl_drive_free(ctx, &sim->substep_drive);
+    pl_state_destroy(sim->scene, sim->backup);
+    void *arrays[] = {sim->mass,     sim->damping,  sim->pin_stiffness, sim->diagonal,   sim->tangent,
+                      sim->constant, sim->shapes,   sim->laws,          sim->lambda,     sim->free_motion,
+                      sim->external, sim->gradient, sim->residual,      sim->guess,      sim->iterate,
+                      sim->move,     sim->trial,    sim->trial_move,    sim->spring,     sim->pose_start,
+                      sim};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        pl_free(ctx, arrays[k]);
+}
+
+pl_scene *pl_sim_scene(const pl_sim *sim)
+{
+    return sim->scene;
+}
+
+pl_status pl_element_fields(pl_sim *sim, const pl_state *state, double *energy, double *stress,
+                            double *von_mises)
+{
+    PL_TRY(pl_sim_refresh(sim));
+    pl_elastic_fields(sim->elastic, state->q, energy, stress, von_mises);
+    return PL_OK;
+}

@@ -1,0 +1,129 @@
+/*
+ * A simulation's workspace, and the problem of one implicit step.
+ *
+ *     r(q, lambda) = (M + hC)(q - q_bar) - h M v_bar - h^2 f + h^2 grad Psi(q) + h^2 k (q - target)
+ *                    - h^2 H^T lambda = 0
+ *     law(H q, lambda) = 0
+ *
+ * M lumped mass, C mass-proportional damping, k = 1/compliance of the pins; all diagonal.
+ */
+#ifndef PL_SIM_H
+#define PL_SIM_H
+
+#include "contact/contact.h"
+#include "contact/delassus.h"
+#include "contact/solve.h"
+#include "elastic/elastic.h"
+#include "linalg/chol.h"
+#include "sim/scene.h"
+
+/* What drives a step, resolved: every array is filled. */
+typedef struct pl_drive {
+    double *vertex_force;  /* [n, 3] N */
+    double *force;         /* [force_count, 3] */
+    double *wind;          /* [wind_count, 3] */
+    double *pin_target;    /* [pin_vertex_count, 3] */
+    double *collider_pose; /* [collider_count, 7] */
+} pl_drive;
+
+/* One implicit step of length h from (q0, v0); a time step is one of these, or several when split. */
+typedef struct pl_substep {
+    double h;
+    const double *q0, *v0;             /* [n, 3] */
+    const pl_drive *drive;             /* at the end of the substep */
+    const double *pose_start;          /* [collider_count, 7] */
+} pl_substep;
+
+/* Which matrix stands for the tangent in the forward solve. */
+typedef enum pl_factor_kind { PL_FACTOR_NONE, PL_FACTOR_TANGENT, PL_FACTOR_CONSTANT } pl_factor_kind;
+
+struct pl_sim {
+    pl_context *ctx;
+    pl_scene *scene;
+    int revision;        /* of the scene's parameters that the derived arrays below belong to */
+    int n;
+
+    /* Derived from the scene's parameters. */
+    pl_elastic *elastic;
+    double *mass;        /* [n] kg */
+    double *damping;     /* [n] C, kg/s */
+    double *pin_stiffness; /* [n] sum of 1/compliance, N/m */
+    double margin;       /* contact margin, m */
+
+    /* The matrix in use. */
+    pl_solver solver;    /* never AUTO */
+    double *diagonal;    /* [n] M + hC + h^2 k */
+    double *tangent;     /* [nnz, 9] */
+    double *constant;    /* [nnz] A */
+    pl_chol *tangent_factor;  /* of 3x3 blocks */
+    pl_chol *constant_factor; /* of scalars, three columns a solve */
+    pl_factor_kind factor;
+    double factor_h;     /* time step the factor was made for */
+    bool factor_fresh;   /* made from the current iterate */
+    double refresh_cost; /* a factorisation's cost over an iteration's */
+
+    /* Contacts of the current substep. */
+    pl_collider **shapes; /* [collider_count] */
+    pl_contact_set contacts;
+    pl_delassus delassus;
+    pl_contact_solver contact_solver;
+    int law_capacity;
+    pl_law *laws;        /* [m] */
+    double *lambda, *free_motion; /* [3 m] */
+
+    /* Scratch, [n, 3] each unless said. */
+    double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move;
+    double *spring;      /* [n, 3] sum of target/compliance */
+    pl_drive drive, substep_drive;
+    double *pose_start;  /* [collider_count, 7] */
+    pl_state *backup;    /* the state before the step */
+    pl_step_info info;
+    double stage_start;
+};
+
+/* Refreshes the derived arrays if the scene's parameters changed. */
+pl_status pl_sim_refresh(pl_sim *sim);
+/* Drops the factor and what was cached with it, so that results depend on the state alone. */
+void pl_sim_forget(pl_sim *sim);
+
+/* ---- drive.c: from tables and inputs to forces */
+pl_status pl_drive_create(const pl_scene *scene, pl_drive *drive);
+void pl_drive_free(pl_context *ctx, pl_drive *drive);
+/* Targets of every pinned vertex at `time`, [pin_vertex_count, 3]. */
+void pl_pin_targets(const pl_scene *scene, double time, double *target);
+/* The scene's own drive at `time`, overridden by inputs (may be NULL); refuses what is not finite. */
+pl_status pl_drive_resolve(const pl_scene *scene, double time, const pl_inputs *inputs, pl_drive *drive);
+/* Pins and poses a fraction s of the way from the state to `end`; forces as at the end. */
+void pl_drive_between(const pl_scene *scene, const pl_state *state, const pl_drive *end, double s,
+                      pl_drive *out);
+/* f [n, 3]: gravity, forces, wind at (q0, v0). */
+void pl_drive_external(const pl_scene *scene, const double *mass, const pl_drive *drive, const double *q0,
+                       const double *v0, double *f);
+
+/* ---- matrix.c: the matrix that stands for the tangent */
+/* Makes the factor for time step h at q; clamps the tangent when it is not positive definite. */
+pl_status pl_matrix_refresh(pl_sim *sim, double h, const double *q);
+/* x = E^-1 b */
+pl_status pl_matrix_solve(pl_sim *sim, const double *b, double *x);
+pl_chol *pl_matrix_factor(const pl_sim *sim);
+
+/* ---- newton.c: one substep */
+typedef struct pl_substep_result {
+    bool converged;
+    const char *reason; /* when not converged */
+    int worst_vertex;   /* largest move, or the element or contact named by the reason */
+} pl_substep_result;
+
+/* Solves for q (left in sim->iterate) and the contacts' forces (left in sim->contacts). */
+pl_status pl_substep_solve(pl_sim *sim, const pl_substep *sub, const pl_state *warm,
+                           pl_substep_result *out);
+
+/* Adds the time since the last call to a stage of sim->info. */
+void pl_stage(pl_sim *sim, int stage);
+
+/* Called after each converged substep, for the tape. */
+typedef pl_status (*pl_substep_fn)(void *user, const pl_sim *sim, const pl_substep *sub);
+pl_status pl_step_recorded(pl_sim *sim, pl_state *state, const pl_inputs *inputs, pl_step_info *info,
+                           pl_substep_fn record, void *user);
+
+#endif

@@ -1,0 +1,167 @@
+/* A time step: one implicit step, or several shorter ones when that does not converge. */
+#include "sim/sim.h"
+
+#include "core/vec.h"
+
+/* The factor is made anew every so many steps whatever happened, so that a rollout resumed at such a
+ * step repeats the original bit for bit. */
+#define FORGET_EVERY 32
+
+typedef struct step {
+    pl_sim *sim;
+    pl_state *state;
+    pl_substep_fn record;
+    void *user;
+} step;
+
+void pl_stage(pl_sim *sim, int stage)
+{
+    double now = pl_milliseconds();
+    sim->info.milliseconds[stage] += now - sim->stage_start;
+    sim->stage_start = now;
+}
+
+/* The converged substep becomes the state. */
+static pl_status accept(step *s, const pl_substep *sub, double fraction)
+{
+    pl_sim *sim = s->sim;
+    pl_state *state = s->state;
+    int m = sim->contacts.count;
+    PL_TRY(pl_grow(sim->ctx, (void **)&state->contacts, &state->contact_capacity, m, sizeof *state->contacts));
+    if (s->record)
+        PL_TRY(s->record(s->user, sim, sub));
+    for (int i = 0; i < 3 * sim->n; i++)
+        sim->trial[i] = sim->iterate[i] - state->q[i];
+    for (int c = 0; c < m; c++) {
+        pl_contact_point *p = &sim->contacts.points[c];
+        double tangent[3] = {0, p->lambda[1], p->lambda[2]}, delta[3];
+        pl_contact_delta(p, sim->trial, delta);
+        state->contacts[c] = (pl_contact){
+            .vertex = p->vertex[0],
+            .collider = p->collider,
+            .gap = delta[0],
+            .force_normal = p->lambda[0],
+        };
+        memcpy(state->contacts[c].normal, p->frame, 3 * sizeof(double));
+        pl_mat3_tvec(p->frame, tangent, state->contacts[c].force_tangent);
+    }
+    state->contact_count = m;
+    for (int i = 0; i < 3 * sim->n; i++) {
+        state->v[i] = sim->trial[i] / sub->h;
+        state->q[i] = sim->iterate[i];
+    }
+    memcpy(state->pin_target, sub->drive->pin_target,
+           sizeof(double) * 3 * (size_t)sim->scene->pin_vertex_count);
+    memcpy(state->collider_pose, sub->drive->collider_pose,
+           sizeof(double) * 7 * (size_t)sim->scene->collider_count);
+    state->time = sim->backup->time + fraction * sim->scene->def.time_step;
+    return PL_OK;
+}
+
+/* How well the contact law holds, in the contact solver's own variables. */
+static void measure_contacts(pl_sim *sim)
+{
+    pl_step_info *info = &sim->info;
+    info->contacts = sim->contacts.count;
+    info->complementarity = 0;
+    info->cone_violation = sim->contacts.count > 0 ? -INFINITY : 0;
+    for (int c = 0; c < sim->contacts.count; c++) {
+        pl_law_error e = pl_law_check(&sim->laws[c], sim->contact_solver.delta + 3 * c, sim->lambda + 3 * c);
+        info->complementarity = fmax(info->complementarity, e.complementarity);
+        info->cone_violation = fmax(info->cone_violation, e.cone);
+    }
+}
+
+static pl_status no_convergence(const step *s, const pl_substep_result *result, double h)
+{
+    const pl_sim *sim = s->sim;
+    const pl_scene *scene = sim->scene;
+    int v = result->worst_vertex;
+    const char *body = v < sim->n ? scene->bodies[scene->body_of[v]].name : "?";
+    return pl_fail(sim->ctx, PL_ERROR_CONVERGENCE,
+                   "step %d: %s (%d of body \"%s\", last Newton step %.3g m, %d contacts) even with the "
+                   "time step cut to %.3g s",
+                   s->state->step, result->reason, v, body, sim->info.residual, sim->contacts.count, h);
+}
+
+/* The part [from, to] of the step, as fractions of it. */
+static pl_status advance(step *s, double from, double to, int depth)
+{
+    pl_sim *sim = s->sim;
+    const pl_scene *scene = sim->scene;
+    pl_substep_result result;
+    pl_drive_between(scene, sim->backup, &sim->drive, to, &sim->substep_drive);
+    memcpy(sim->pose_start, s->state->collider_pose, sizeof(double) * 7 * (size_t)scene->collider_count);
+    pl_substep sub = {
+        .h = scene->def.time_step * (to - from),
+        .q0 = s->state->q,
+        .v0 = s->state->v,
+        .drive = &sim->substep_drive,
+        .pose_start = sim->pose_start,
+    };
+    PL_TRY(pl_substep_solve(sim, &sub, s->state, &result));
+    if (result.converged) {
+        measure_contacts(sim);
+        return accept(s, &sub, to);
+    }
+    if (depth == scene->def.max_splits)
+        return no_convergence(s, &result, sub.h);
+    sim->info.splits++;
+    pl_sim_forget(sim);
+    PL_TRY(advance(s, from, 0.5 * (from + to), depth + 1));
+    return advance(s, 0.5 * (from + to), to, depth + 1);
+}
+
+static void measure_state(pl_sim *sim, const pl_state *state)
+{
+    pl_step_info *info = &sim->info;
+    const double *g = sim->scene->def.gravity;
+    info->energy_kinetic = info->energy_gravity = 0;
+    info->penetration = 0;
+    for (int i = 0; i < sim->n; i++) {
+        info->energy_kinetic += 0.5 * sim->mass[i] * pl_dot3(state->v + 3 * i, state->v + 3 * i);
+        info->energy_gravity -= sim->mass[i] * pl_dot3(g, state->q + 3 * i);
+    }
+    for (int c = 0; c < state->contact_count; c++)
+        info->penetration = fmax(info->penetration, -state->contacts[c].gap);
+}
+
+static pl_status check_finite(const pl_sim *sim, const pl_state *state)
+{
+    for (int i = 0; i < 3 * sim->n; i++)
+        if (!isfinite(state->q[i]) || !isfinite(state->v[i]))
+            return pl_fail(sim->ctx, PL_ERROR_ARGUMENT, "state: vertex %d is not finite", i / 3);
+    return PL_OK;
+}
+
+pl_status pl_step_recorded(pl_sim *sim, pl_state *state, const pl_inputs *inputs, pl_step_info *info,
+                           pl_substep_fn record, void *user)
+{
+    const pl_scene *scene = sim->scene;
+    sim->info = (pl_step_info){0};
+    sim->stage_start = pl_milliseconds();
+    PL_TRY(check_finite(sim, state));
+    PL_TRY(pl_sim_refresh(sim));
+    PL_TRY(pl_drive_resolve(scene, state->time + scene->def.time_step, inputs, &sim->drive));
+    if (state->step % FORGET_EVERY == 0)
+        pl_sim_forget(sim);
+    PL_TRY(pl_state_copy(scene, state, sim->backup));
+    step s = {.sim = sim, .state = state, .record = record, .user = user};
+    pl_status status = advance(&s, 0, 1, 0);
+    if (status != PL_OK) {
+        pl_state_copy(scene, sim->backup, state);
+        return status;
+    }
+    state->step++;
+    measure_state(sim, state);
+    pl_stage(sim, PL_STAGE_OTHER);
+    sim->info.converged = true;
+    if (info)
+        *info = sim->info;
+    return PL_OK;
+}
+
+pl_status pl_step(pl_sim *sim, pl_state *state, const pl_inputs *inputs, pl_step_info *info)
+{
+    return pl_step_recorded(sim, state, inputs, info, NULL, NULL);
+}
