@@ -14,15 +14,15 @@
 #include "linalg/sparse.h"
 
 typedef struct pl_elastic_body {
-    int vertex_offset;    /* of its first vertex in arrays [n, 3] */
+    int vertex_offset; /* of its first vertex in arrays [n, 3] */
     int vertex_count;
-    const double *rest;   /* [vertex_count, 3] */
+    const double *rest; /* [vertex_count, 3] */
     bool cloth;
     int element_count;
-    const int *elements;  /* [element_count, 4 or 3], body-local vertices */
+    const int *elements; /* [element_count, 4 or 3], body-local vertices */
     pl_model model;
     pl_reading reading;
-    double thickness;     /* cloth */
+    double thickness; /* cloth */
 } pl_elastic_body;
 
 typedef struct pl_elastic pl_elastic;
@@ -39,34 +39,41 @@ void pl_elastic_set_material(pl_elastic *el, const double *young, const double *
 /* Where the tangent has entries: elements and bending stencils. Owned by el. */
 const pl_pattern *pl_elastic_pattern(const pl_elastic *el);
 
+/* Evaluates with these kernels (backend/backend.h) instead of the processor's best: for tests and
+ * benchmarks. */
+struct pl_backend;
+void pl_elastic_set_backend(pl_elastic *el, const struct pl_backend *backend);
+
 /* Rest volume of each element (area times thickness for cloth), m^3: [element_count]. */
 const double *pl_elastic_volume(const pl_elastic *el);
 
 typedef struct pl_elastic_result {
-    double energy;        /* J */
-    int inadmissible;     /* first element (exact Neo-Hookean) with J <= 0, or -1: nothing else is
-                             valid then */
+    double energy;    /* J */
+    int inadmissible; /* first element (exact Neo-Hookean) with J <= 0, or -1: nothing else is
+                         valid then */
 } pl_elastic_result;
 
 /*
- * Evaluates at q [n, 3]. gradient [n, 3] gets grad Psi (N), or NULL. tangent [nnz, 9] (pl_elastic_pattern)
- * gets scale * hess Psi, plus diagonal[i] on all three diagonals of block (i, i) when diagonal
- * [n] is not NULL; or NULL. With clamp, each element's tangent eigenvalues (W, a, b, tau/sigma) are
- * clamped at zero, so that the result is positive semi-definite before the diagonal is added.
+ * Evaluates at q [n, 3]. gradient [n, 3] gets grad Psi (N), or NULL. tangent [nnz, 9]
+ * (pl_elastic_pattern) gets scale * hess Psi, plus diagonal[i] on all three diagonals of block (i, i)
+ * when diagonal [n] is not NULL; or NULL. With clamp, each element's tangent eigenvalues (W, a, b,
+ * tau/sigma) are clamped at zero, so that the result is positive semi-definite before the diagonal is
+ * added.
  */
 pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clamp, double scale,
                                       const double *diagonal, double *gradient, double *tangent);
 
 /* The constant matrix of the local-global method: out [nnz] = scale * (sum w V G^T G + bending), plus
- * diagonal [n] on the diagonal. w = 2 mu_shear for projective bodies; for exact ones the stiffest
- * eigenvalue at rest, 2 mu + 3 lambda capped where it bounds the tangent of moderate strain. */
+ * diagonal [n] on the diagonal. w = 2 mu for projective bodies (and ARAP), 2 mu + lambda for exact
+ * ones, which bounds their tangent at rest. */
 void pl_elastic_constant(const pl_elastic *el, double scale, const double *diagonal, double *out);
 
 /* Parameter derivatives at q of the gradient, against z [n, 3]:
  *   dyoung[e]   += scale * z . d(grad Psi)/dE_e     (likewise poisson, bending); each may be NULL. */
 void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, double scale,
                           double *dyoung, double *dpoisson, double *dbending);
-/* The same forwards: out [n, 3] += scale * sum_e d(grad Psi)/dE_e dyoung[e] + ...; inputs may be NULL. */
+/* The same forwards: out [n, 3] += scale * sum_e d(grad Psi)/dE_e dyoung[e] + ...; inputs may be NULL.
+ */
 void pl_elastic_param_jvp(pl_elastic *el, const double *q, const double *dyoung, const double *dpoisson,
                           const double *dbending, double scale, double *out);
 

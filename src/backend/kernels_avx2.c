@@ -1,0 +1,16 @@
+/* The kernels for x86 with AVX2 and FMA; kernels.cmake sets the flags. Empty elsewhere. */
+#if defined(__AVX2__) && defined(__FMA__) && !defined(__AVX512F__)
+#include "elastic/element_kernel.h"
+
+extern const pl_backend pl_backend_avx2;
+const pl_backend pl_backend_avx2 = {
+    .name = "avx2",
+    .width = PL_WIDTH,
+    .elements = kernel_elements,
+    .stress = kernel_stress,
+    .parameters = kernel_parameters,
+    .parameters_forward = kernel_parameters_forward,
+};
+#else
+typedef int pl_kernels_avx2_not_here;
+#endif

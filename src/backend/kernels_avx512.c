@@ -1,0 +1,16 @@
+/* The kernels for x86 with AVX-512; kernels.cmake sets the flags. Empty elsewhere. */
+#if defined(__AVX512F__)
+#include "elastic/element_kernel.h"
+
+extern const pl_backend pl_backend_avx512;
+const pl_backend pl_backend_avx512 = {
+    .name = "avx512",
+    .width = PL_WIDTH,
+    .elements = kernel_elements,
+    .stress = kernel_stress,
+    .parameters = kernel_parameters,
+    .parameters_forward = kernel_parameters_forward,
+};
+#else
+typedef int pl_kernels_avx512_not_here;
+#endif

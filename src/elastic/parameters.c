@@ -1,0 +1,123 @@
+/*
+ * Material parameters: from Young's modulus and Poisson's ratio to mu and lambda, and the derivatives
+ * of the gradient with respect to all of them.
+ *
+ *     mu = E / (2 (1 + nu))        lambda = E nu / ((1 + nu)(1 - 2 nu))
+ *
+ * An exact sheet is in plane stress: lambda = E nu / (1 - nu^2), with which a strip pulled along its
+ * length shows E and contracts by nu. ARAP has no Poisson effect: mu = E/2.
+ */
+#include "elastic/internal.h"
+
+/* mu, lambda and their derivatives with respect to E (first index 0) and nu (1). */
+typedef struct lame {
+    double mu, lambda, dmu[2], dlambda[2];
+} lame;
+
+static lame lame_of(const pl_elastic_group *group, double E, double nu)
+{
+    if (group->model == PL_ARAP)
+        return (lame){.mu = 0.5 * E, .dmu = {0.5, 0.0}};
+    double one = 1.0 + nu;
+    lame l = {.mu = 0.5 * E / one, .dmu = {0.5 / one, -0.5 * E / (one * one)}};
+    double below = group->cloth && group->reading == PL_EXACT ? 1.0 - nu : 1.0 - 2.0 * nu;
+    double slope = group->cloth && group->reading == PL_EXACT ? 1.0 : 2.0; /* -d(below)/d(nu) */
+    l.dlambda[0] = nu / (one * below);
+    l.lambda = E * l.dlambda[0];
+    /* d/dnu nu / (one below) = (one below - nu (below - slope one)) / (one below)^2 */
+    l.dlambda[1] = E * (one * below - nu * (below - slope * one)) / (one * one * below * below);
+    return l;
+}
+
+void pl_elastic_set_material(pl_elastic *el, const double *young, const double *poisson,
+                             const double *bending)
+{
+    memcpy(el->young, young, (size_t)el->element_count * sizeof *young);
+    memcpy(el->poisson, poisson, (size_t)el->element_count * sizeof *poisson);
+    for (int g = 0; g < el->group_count; g++) {
+        const pl_elastic_group *group = &el->groups[g];
+        for (int e = 0; e < group->block_count * PL_LANES; e++) {
+            /* Lanes that fill up the last block take its last element's. */
+            int local = e < group->element_count ? e : group->element_count - 1;
+            int element = group->element_offset + local;
+            lame l = lame_of(group, young[element], poisson[element]);
+            pl_element_block *block = &el->blocks[group->block_offset + e / PL_LANES];
+            block->mu[e % PL_LANES] = l.mu;
+            block->lambda[e % PL_LANES] = l.lambda;
+        }
+    }
+    pl_bending_set(el, bending);
+}
+
+void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, double scale,
+                          double *dyoung, double *dpoisson, double *dbending)
+{
+    double *by_mu = el->scratch, *by_lambda = el->scratch + el->slot_count;
+    for (int g = 0; (dyoung || dpoisson) && g < el->group_count; g++) {
+        const pl_elastic_group *group = &el->groups[g];
+#pragma omp parallel for num_threads(el->ctx->threads) schedule(dynamic, PL_CHUNK)
+        for (int b = group->block_offset; b < group->block_offset + group->block_count; b++) {
+            pl_element_job job = pl_elastic_job(el, group, q);
+            job.first = b;
+            job.last = b + 1;
+            el->backend->parameters(&job, z, by_mu, by_lambda);
+        }
+        for (int e = group->element_offset; e < group->element_offset + group->element_count; e++) {
+            lame l = lame_of(group, el->young[e], el->poisson[e]);
+            double mu = scale * by_mu[el->slot[e]], lambda = scale * by_lambda[el->slot[e]];
+            if (dyoung)
+                dyoung[e] += l.dmu[0] * mu + l.dlambda[0] * lambda;
+            if (dpoisson)
+                dpoisson[e] += l.dmu[1] * mu + l.dlambda[1] * lambda;
+        }
+    }
+    for (int i = 0; dbending && i < el->edge_count; i++) {
+        const pl_bending_edge *edge = &el->edges[i];
+        double half = 0.5 * scale * edge->inverse_area * pl_bending_product(edge, q, z);
+        dbending[edge->element[0]] += half;
+        dbending[edge->element[1]] += half;
+    }
+}
+
+/* scratch [2, slots] = the directions of mu and lambda. */
+static void direction_of_lame(pl_elastic *el, const double *dyoung, const double *dpoisson)
+{
+    memset(el->scratch, 0, 2 * (size_t)el->slot_count * sizeof *el->scratch);
+    for (int g = 0; g < el->group_count; g++) {
+        const pl_elastic_group *group = &el->groups[g];
+        for (int e = group->element_offset; e < group->element_offset + group->element_count; e++) {
+            lame l = lame_of(group, el->young[e], el->poisson[e]);
+            double d[2] = {dyoung ? dyoung[e] : 0.0, dpoisson ? dpoisson[e] : 0.0};
+            el->scratch[el->slot[e]] = l.dmu[0] * d[0] + l.dmu[1] * d[1];
+            el->scratch[el->slot_count + el->slot[e]] = l.dlambda[0] * d[0] + l.dlambda[1] * d[1];
+        }
+    }
+}
+
+void pl_elastic_param_jvp(pl_elastic *el, const double *q, const double *dyoung, const double *dpoisson,
+                          const double *dbending, double scale, double *out)
+{
+    direction_of_lame(el, dyoung, dpoisson);
+#pragma omp parallel num_threads(el->ctx->threads)
+    {
+        for (int g = 0; g < el->group_count; g++) {
+            const pl_elastic_group *group = &el->groups[g];
+#pragma omp for schedule(dynamic, PL_CHUNK) nowait
+            for (int b = group->block_offset; b < group->block_offset + group->block_count; b++) {
+                pl_element_job job = pl_elastic_job(el, group, q);
+                job.first = b;
+                job.last = b + 1;
+                job.force = el->force;
+                el->backend->parameters_forward(&job, el->scratch, el->scratch + el->slot_count);
+            }
+        }
+#pragma omp for schedule(static)
+        for (int i = 0; i < el->edge_count; i++) {
+            const pl_bending_edge *edge = &el->edges[i];
+            double d = dbending ? 0.5 * (dbending[edge->element[0]] + dbending[edge->element[1]]) : 0.0;
+            size_t writer = (size_t)el->slot_count + (size_t)i;
+            pl_bending_force(edge, d * edge->inverse_area, q, el->force + PL_FORCE_STRIDE * writer);
+        }
+        pl_elastic_gather_force(el, true, scale, out);
+    }
+}
