@@ -219,7 +219,7 @@ static void warm_start(pl_contact_set *set, const pl_state *state)
     }
 }
 
-static pl_obstacles obstacles(const pl_sim *sim, const pl_substep *sub)
+pl_obstacles pl_substep_obstacles(const pl_sim *sim, const pl_substep *sub)
 {
     return (pl_obstacles){
         .count = sim->scene->collider_count,
@@ -247,7 +247,7 @@ static pl_status begin(newton *s, const pl_state *warm)
                      sim->spring + 3 * (size_t)scene->pin_vertex[k]);
     for (int i = 0; i < 3 * sim->n; i++)
         sim->guess[i] = sub->q0[i] + h * sub->v0[i] + h * h * sim->external[i] / sim->mass[i / 3];
-    pl_obstacles o = obstacles(sim, sub);
+    pl_obstacles o = pl_substep_obstacles(sim, sub);
     int added;
     sim->contacts.count = 0;
     PL_TRY(pl_contacts_detect(sim->ctx, &o, sim->n, sub->q0, sim->guess, sim->margin, false, &sim->contacts,
@@ -275,7 +275,7 @@ static pl_status late_contacts(newton *s, int *added)
         return PL_OK;
     for (int c = 0; c < sim->contacts.count; c++)
         memcpy(sim->contacts.points[c].lambda, sim->lambda + 3 * c, 3 * sizeof(double));
-    pl_obstacles o = obstacles(sim, s->sub);
+    pl_obstacles o = pl_substep_obstacles(sim, s->sub);
     PL_TRY(pl_contacts_detect(sim->ctx, &o, sim->n, s->sub->q0, sim->iterate, sim->margin, true,
                               &sim->contacts, added));
     pl_stage(sim, PL_STAGE_CONTACT);

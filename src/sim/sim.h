@@ -28,6 +28,8 @@ typedef struct pl_drive {
 
 /* One implicit step of length h from (q0, v0); a time step is one of these, or several when split. */
 typedef struct pl_substep {
+    int step;                          /* the time step it is part of */
+    double from, to;                   /* which part, as fractions of it */
     double h;
     const double *q0, *v0;             /* [n, 3] */
     const pl_drive *drive;             /* at the end of the substep */
@@ -120,6 +122,13 @@ pl_status pl_substep_solve(pl_sim *sim, const pl_substep *sub, const pl_state *w
 
 /* Adds the time since the last call to a stage of sim->info. */
 void pl_stage(pl_sim *sim, int stage);
+
+/* The factor is made anew at every multiple of this many steps whatever happened, so that a rollout resumed
+ * there repeats the original bit for bit. */
+#define PL_FORGET_EVERY 32
+
+/* What a substep of this scene can touch. */
+pl_obstacles pl_substep_obstacles(const pl_sim *sim, const pl_substep *sub);
 
 /* Called after each converged substep, for the tape. */
 typedef pl_status (*pl_substep_fn)(void *user, const pl_sim *sim, const pl_substep *sub);

@@ -3,10 +3,6 @@
 
 #include "core/vec.h"
 
-/* The factor is made anew every so many steps whatever happened, so that a rollout resumed at such a
- * step repeats the original bit for bit. */
-#define FORGET_EVERY 32
-
 typedef struct step {
     pl_sim *sim;
     pl_state *state;
@@ -93,6 +89,9 @@ static pl_status advance(step *s, double from, double to, int depth)
     pl_drive_between(scene, sim->backup, &sim->drive, to, &sim->substep_drive);
     memcpy(sim->pose_start, s->state->collider_pose, sizeof(double) * 7 * (size_t)scene->collider_count);
     pl_substep sub = {
+        .step = s->state->step,
+        .from = from,
+        .to = to,
         .h = scene->def.time_step * (to - from),
         .q0 = s->state->q,
         .v0 = s->state->v,
@@ -143,7 +142,7 @@ pl_status pl_step_recorded(pl_sim *sim, pl_state *state, const pl_inputs *inputs
     PL_TRY(check_finite(sim, state));
     PL_TRY(pl_sim_refresh(sim));
     PL_TRY(pl_drive_resolve(scene, state->time + scene->def.time_step, inputs, &sim->drive));
-    if (state->step % FORGET_EVERY == 0)
+    if (state->step % PL_FORGET_EVERY == 0)
         pl_sim_forget(sim);
     PL_TRY(pl_state_copy(scene, state, sim->backup));
     step s = {.sim = sim, .state = state, .record = record, .user = user};

@@ -1,0 +1,43 @@
+/*
+ * Krylov methods. They know an operator and a preconditioner, nothing else. Both stop on the recursive
+ * residual and then recompute the true one, which is what they report.
+ */
+#ifndef PL_KRYLOV_H
+#define PL_KRYLOV_H
+
+#include "core/core.h"
+
+typedef struct pl_operator {
+    pl_status (*apply)(void *user, const double *x, double *y); /* y = A x; x and y differ */
+    void *user;
+} pl_operator;
+
+typedef struct pl_krylov {
+    int size, restart; /* room for this many unknowns and basis vectors */
+    double *basis;     /* [restart + 1, size] */
+    double *hessenberg; /* [restart + 1, restart], column-major */
+    double *rotation;  /* [restart, 2] */
+    double *rhs;       /* [restart + 1] */
+    double *work, *direction, *product; /* [size] */
+} pl_krylov;
+
+pl_status pl_krylov_reserve(pl_context *ctx, pl_krylov *k, int size, int restart);
+void pl_krylov_free(pl_context *ctx, pl_krylov *k);
+
+typedef struct pl_krylov_result {
+    bool converged;
+    bool indefinite; /* CG met negative curvature: its answer is not to be used */
+    int iterations;
+    double residual; /* |b - A x| / |b|, recomputed */
+} pl_krylov_result;
+
+
+/* A x = b from x = 0, right-preconditioned GMRES with restarts. precondition.apply NULL = none. */
+pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator precondition,
+                   const double *b, double *x, double tolerance, int max_iterations, pl_krylov_result *out);
+
+/* The same for symmetric positive definite A and preconditioner. */
+pl_status pl_cg(pl_krylov *k, int size, pl_operator a, pl_operator precondition,
+                const double *b, double *x, double tolerance, int max_iterations, pl_krylov_result *out);
+
+#endif
