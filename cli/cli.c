@@ -1,0 +1,77 @@
+/* The context, exit codes and Ctrl-C, as every command uses them. */
+#include "cli.h"
+
+#include <signal.h>
+#include <time.h>
+
+static void log_to_stderr(void *user, pl_log_level level, const char *text)
+{
+    (void)user;
+    fprintf(stderr, "pliant: %s%s\n", level == PL_LOG_WARNING ? "warning: " : "", text);
+}
+
+pl_context *cli_context(int threads, bool verbose)
+{
+    pl_context_def def = pl_context_def_default();
+    def.threads = threads;
+    def.log = log_to_stderr;
+    def.log_level = verbose ? PL_LOG_INFO : PL_LOG_WARNING;
+    pl_context *ctx = NULL;
+    pl_status status = pl_context_create(&def, &ctx);
+    if (status != PL_OK)
+        fprintf(stderr, "pliant: cannot start: %s\n", pl_status_name(status));
+    return ctx;
+}
+
+int cli_exit_code(pl_status status)
+{
+    switch (status) {
+    case PL_OK:
+        return CLI_OK;
+    case PL_ERROR_ARGUMENT:
+    case PL_ERROR_FILE:
+    case PL_ERROR_PARSE:
+    case PL_ERROR_MESH:
+        return CLI_BAD_INPUT;
+    case PL_ERROR_CONVERGENCE:
+        return CLI_NO_CONVERGENCE;
+    case PL_ERROR_INTERRUPTED:
+        return CLI_INTERRUPTED;
+    default:
+        return CLI_FAILED;
+    }
+}
+
+int cli_report(const pl_context *ctx, pl_status status)
+{
+    fprintf(stderr, "pliant: error: %s\n", pl_context_error(ctx));
+    return cli_exit_code(status);
+}
+
+/* A signal handler has nowhere else to write. */
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+void cli_catch_interrupt(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool cli_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+double cli_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

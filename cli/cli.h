@@ -1,0 +1,88 @@
+/* What the commands share: option parsing, exit codes, the context, Ctrl-C, reporting failures. */
+#ifndef PL_CLI_H
+#define PL_CLI_H
+
+#include <pliant/pliant.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Exit codes, documented in docs/cli.md. */
+enum {
+    CLI_OK = 0,
+    CLI_FAILED = 1,    /* anything that is not below: memory, numbers, a file that cannot be written */
+    CLI_USAGE = 2,     /* the command line is wrong */
+    CLI_BAD_INPUT = 3, /* a scene or mesh is missing, broken or impossible */
+    CLI_NO_CONVERGENCE = 4, /* a step or an adjoint solve did not reach its tolerance */
+    CLI_INTERRUPTED = 130,  /* Ctrl-C */
+};
+
+typedef enum cli_kind {
+    CLI_FLAG,   /* bool *, no argument */
+    CLI_INT,    /* int * */
+    CLI_NUMBER, /* double * */
+    CLI_TEXT,   /* const char ** */
+    CLI_LIST,   /* cli_list *, may be given several times */
+} cli_kind;
+
+#define CLI_LIST_MAX 256
+
+typedef struct cli_list {
+    int count;
+    const char *items[CLI_LIST_MAX];
+} cli_list;
+
+typedef struct cli_option {
+    const char *name; /* without the dashes */
+    cli_kind kind;
+    void *target;
+    const char *argument; /* its name in the help; NULL for a flag */
+    const char *help;
+} cli_option;
+
+typedef struct cli_command {
+    const char *name;
+    const char *arguments; /* "SCENE": after the options in the usage line */
+    const char *summary;   /* one line */
+    const char *details;   /* after the options, NULL = nothing */
+    int min_arguments, max_arguments;
+    int option_count;
+    const cli_option *options;
+} cli_command;
+
+#define CLI_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+/*
+ * Parses argv[1..]: options as --name value or --name=value, and arguments, which are moved to
+ * argv[1..*count]. "--" ends the options; --help prints the help. Returns -1 to go on, or the exit
+ * code.
+ */
+int cli_parse(const cli_command *command, int argc, char **argv, int *count);
+
+/* Prints "pliant COMMAND: text" to stderr and returns CLI_USAGE. */
+int cli_usage(const cli_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A context that logs to stderr, or NULL after saying why. threads 0 = one per core. */
+pl_context *cli_context(int threads, bool verbose);
+
+/* The exit code of a status: bad arguments and files are CLI_BAD_INPUT. */
+int cli_exit_code(pl_status status);
+/* Prints the context's message to stderr and returns the exit code. */
+int cli_report(const pl_context *ctx, pl_status status);
+
+/* From now on Ctrl-C (and SIGTERM) only sets what cli_interrupted() says; a second one kills. */
+void cli_catch_interrupt(void);
+bool cli_interrupted(void);
+
+double cli_seconds(void); /* monotonic */
+
+/* Each command gets argv[0] = its own name and returns an exit code. */
+int cmd_run(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_schema(int argc, char **argv);
+int cmd_mesh(int argc, char **argv);
+int cmd_fit(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+
+#endif

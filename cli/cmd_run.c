@@ -1,0 +1,199 @@
+/* `pliant run`: simulates a scene file and writes what happened. */
+#include "cli.h"
+#include "progress.h"
+
+#include <pliant/io.h>
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct run_options {
+    const char *out, *solver;
+    int steps, threads, every;
+    cli_list set;
+    bool json, force, verbose;
+} run_options;
+
+/* What the loop did, for the last line. */
+typedef struct run_result {
+    pl_status status;
+    bool output_failed; /* the failure is a file's, not the simulation's */
+    int steps, iterations, splits, most_contacts;
+    double seconds;
+    pl_step_info last;
+} run_result;
+
+static run_result simulate(pl_sim *sim, pl_state *state, int steps, pl_output *output)
+{
+    run_result result = {0};
+    double started = cli_seconds();
+    cli_progress progress = cli_progress_start(steps);
+    if (output && (result.status = pl_output_step(output, state, NULL)) != PL_OK)
+        result.output_failed = true;
+    while (result.status == PL_OK && result.steps < steps) {
+        if (cli_interrupted()) {
+            result.status = PL_ERROR_INTERRUPTED;
+            break;
+        }
+        pl_step_info info;
+        if ((result.status = pl_step(sim, state, NULL, &info)) != PL_OK)
+            break;
+        result.steps++;
+        result.iterations += info.iterations;
+        result.splits += info.splits;
+        result.most_contacts =
+            info.contacts > result.most_contacts ? info.contacts : result.most_contacts;
+        result.last = info;
+        if (output && (result.status = pl_output_step(output, state, &info)) != PL_OK)
+            result.output_failed = true;
+        cli_progress_update(&progress, result.steps, &info);
+    }
+    cli_progress_end(&progress);
+    result.seconds = cli_seconds() - started;
+    return result;
+}
+
+static void print_json(const char *scene, const run_options *options, const pl_state *state,
+                       const run_result *r)
+{
+    json_t *object = json_pack(
+        "{s:s, s:s, s:i, s:f, s:f, s:f, s:i, s:i, s:i, s:{s:f, s:f, s:f}, s:s?}", "scene", scene,
+        "outcome", r->status == PL_OK ? "completed" : pl_status_name(r->status), "steps", r->steps,
+        "time", state->time, "seconds", r->seconds, "milliseconds_per_step",
+        r->steps ? 1e3 * r->seconds / r->steps : 0.0, "iterations", r->iterations, "splits", r->splits,
+        "most_contacts", r->most_contacts, "energy", "kinetic", r->last.energy_kinetic, "elastic",
+        r->last.energy_elastic, "gravity", r->last.energy_gravity, "output", options->out);
+    char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
+    printf("%s\n", text ? text : "{}");
+    free(text);
+    json_decref(object);
+}
+
+static void print_text(const char *scene, const run_options *options, const run_result *r)
+{
+    int steps = r->steps > 0 ? r->steps : 1;
+    printf("%s: %d steps in %.2f s (%.2f ms and %.1f iterations each), at most %d contacts", scene,
+           r->steps, r->seconds, 1e3 * r->seconds / steps, (double)r->iterations / steps,
+           r->most_contacts);
+    if (r->splits)
+        printf(", %d splits", r->splits);
+    printf("\n");
+    if (options->out)
+        printf("written to %s\n", options->out);
+}
+
+/* A run that stopped early still has a consistent output, which says so; a file error leaves nothing.
+ */
+static int conclude(pl_context *ctx, const char *scene, const run_options *options,
+                    const pl_state *state, run_result *r, pl_output *output)
+{
+    int code = r->status == PL_OK ? CLI_OK : r->output_failed ? CLI_FAILED : cli_exit_code(r->status);
+    if (r->status == PL_ERROR_INTERRUPTED)
+        fprintf(stderr, "pliant: interrupted after %d steps\n", r->steps);
+    else if (r->status != PL_OK)
+        cli_report(ctx, r->status);
+    if (r->output_failed)
+        return code;
+    if (output) {
+        pl_status status = pl_output_finish(output, r->status);
+        if (status != PL_OK) {
+            cli_report(ctx, status);
+            return CLI_FAILED;
+        }
+    }
+    if (options->json)
+        print_json(scene, options, state, r);
+    else
+        print_text(scene, options, r);
+    return code;
+}
+
+static int run(const char *path, run_options *options, pl_context *ctx)
+{
+    int code = CLI_FAILED;
+    pl_scene *scene = NULL;
+    pl_sim *sim = NULL;
+    pl_state *state = NULL;
+    pl_output *output = NULL;
+    pl_scene_file_info info;
+    pl_status status;
+    if ((status = pl_scene_load(ctx, path, options->set.count, options->set.items, &scene, &info)) !=
+            PL_OK ||
+        (status = pl_sim_create(scene, &sim)) != PL_OK ||
+        (status = pl_state_create(scene, &state)) != PL_OK) {
+        code = cli_report(ctx, status);
+        goto done;
+    }
+    if (options->out) {
+        pl_output_def def = pl_output_def_default();
+        def.directory = options->out;
+        def.replace = options->force;
+        def.every = options->every > 0 ? options->every : info.output_every;
+        def.volume = info.output_volume;
+        def.surface = info.output_surface;
+        def.scene = path;
+        if ((status = pl_output_create(sim, &def, &output)) != PL_OK) {
+            cli_report(ctx, status);
+            if (!options->force && status == PL_ERROR_FILE)
+                fprintf(stderr, "pliant: --force replaces an earlier output\n");
+            goto done;
+        }
+    }
+    cli_catch_interrupt();
+    run_result result = simulate(sim, state, options->steps >= 0 ? options->steps : info.steps, output);
+    code = conclude(ctx, path, options, state, &result, output);
+done:
+    pl_output_destroy(output);
+    if (state)
+        pl_state_destroy(scene, state);
+    pl_sim_destroy(sim);
+    pl_scene_destroy(scene);
+    return code;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    run_options options = {.steps = -1};
+    const cli_option table[] = {
+        {"out", CLI_TEXT, &options.out, "DIR", "write VTU/PVD files and summary.json here"},
+        {"force", CLI_FLAG, &options.force, NULL, "replace an earlier output in DIR"},
+        {"steps", CLI_INT, &options.steps, "N", "instead of the scene's"},
+        {"every", CLI_INT, &options.every, "N", "write every N steps, instead of the scene's"},
+        {"solver", CLI_TEXT, &options.solver, "NAME", "auto, direct, lagged or constant"},
+        {"set", CLI_LIST, &options.set, "PATH=VALUE", "change the scene: bodies[0].material.young=2e5"},
+        {"threads", CLI_INT, &options.threads, "N", "worker threads; 0 = one per core"},
+        {"json", CLI_FLAG, &options.json, NULL, "print the result as JSON"},
+        {"verbose", CLI_FLAG, &options.verbose, NULL, "say more on stderr"},
+    };
+    const cli_command command = {
+        .name = "run",
+        .arguments = "SCENE",
+        .summary = "Simulates a scene. Ctrl-C stops after the current step and keeps what was done.",
+        .details =
+            "Exit codes: 0 ok, 1 failure (also of writing), 2 usage, 3 bad scene, 4 a step did not\n"
+            "converge (what came before is kept), 130 interrupted.",
+        .min_arguments = 1,
+        .max_arguments = 1,
+        .option_count = CLI_COUNT(table),
+        .options = table,
+    };
+    int count, code = cli_parse(&command, argc, argv, &count);
+    if (code >= 0)
+        return code;
+    if (options.steps < -1 || options.every < 0 || options.threads < 0)
+        return cli_usage(&command, "--steps, --every and --threads cannot be negative");
+    char solver[64];
+    if (options.solver) {
+        if (options.set.count == CLI_LIST_MAX)
+            return cli_usage(&command, "too many overrides");
+        snprintf(solver, sizeof solver, "solver=%s", options.solver);
+        options.set.items[options.set.count++] = solver;
+    }
+    pl_context *ctx = cli_context(options.threads, options.verbose);
+    if (!ctx)
+        return CLI_FAILED;
+    code = run(argv[1], &options, ctx);
+    pl_context_destroy(ctx);
+    return code;
+}

@@ -1,0 +1,61 @@
+/* The `pliant` command: finds the subcommand and calls it. */
+#include "blas.h"
+#include "cli.h"
+
+#include <signal.h>
+#include <string.h>
+
+typedef struct command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} command;
+
+static const command commands[] = {
+    {"run", "simulate a scene and write VTU files and a summary", cmd_run},
+    {"info", "say what a scene or a mesh holds", cmd_info},
+#ifdef PLIANT_HAVE_CMD_MESH
+    {"mesh", "make, check and convert meshes", cmd_mesh},
+#endif
+#ifdef PLIANT_HAVE_CMD_FIT
+    {"fit", "find the parameters of a scene that match a target", cmd_fit},
+#endif
+#ifdef PLIANT_HAVE_CMD_BENCH
+    {"bench", "measure speed and accuracy", cmd_bench},
+#endif
+    {"schema", "print the JSON Schema of scene files", cmd_schema},
+};
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "usage: pliant COMMAND [options]\n\n"
+                 "A differentiable simulator for soft bodies in frictional contact.\n\ncommands:\n");
+    for (int i = 0; i < CLI_COUNT(commands); i++)
+        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out,
+            "\n`pliant COMMAND --help` says more; `pliant --version` prints the version.\n"
+            "Exit codes: 0 ok, 1 failure, 2 usage, 3 bad input, 4 no convergence, 130 interrupted.\n");
+}
+
+int main(int argc, char **argv)
+{
+    cli_choose_blas_core(argv);
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is then an error like a full disk */
+    if (argc < 2) {
+        print_help(stderr);
+        return CLI_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help(stdout);
+        return CLI_OK;
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("pliant %s\n", pl_version());
+        return CLI_OK;
+    }
+    for (int i = 0; i < CLI_COUNT(commands); i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "pliant: unknown command '%s' (pliant --help)\n", name);
+    return CLI_USAGE;
+}

@@ -1,0 +1,56 @@
+/* The insides of an output: what its files share. */
+#ifndef PL_OUTPUT_H
+#define PL_OUTPUT_H
+
+#include "core/core.h"
+#include "io/output_directory.h"
+#include "io/vtu.h"
+
+#include <pliant/io.h>
+
+/* Cells of one kind of file, constant over time. */
+typedef struct pl_output_grid {
+    int point_count;
+    int *vertex; /* [point_count]: of the scene */
+    int cell_count;
+    int *corners;         /* [..] into the points */
+    int *ends;            /* [cell_count] */
+    unsigned char *types; /* [cell_count] */
+    double *body;         /* [cell_count] index of the body */
+} pl_output_grid;
+
+typedef struct pl_step_record {
+    int step;
+    double time;
+    pl_step_info info;
+} pl_step_record;
+
+struct pl_output {
+    pl_sim *sim;
+    pl_scene *scene;
+    pl_context *ctx;
+    pl_directory directory;
+    char *scene_name;
+    int every;
+    bool volume, surface, finished;
+    int vertex_count, element_count;
+    double *rest; /* [n, 3] rest positions */
+    pl_output_grid volume_grid, surface_grid;
+    double *point_data;   /* [n, 15] scratch: what a file's points carry */
+    double *element_data; /* [element_count, 11] scratch: energy, von Mises, stress */
+    int frame_count, frame_capacity;
+    pl_pvd_entry *frames; /* written */
+    int record_count, record_capacity;
+    pl_step_record *records;
+    double started; /* ms */
+};
+
+/* Cells of all bodies: elements for the volume, boundary triangles for the surface. */
+pl_status pl_output_build_grids(pl_output *output);
+void pl_output_free_grids(pl_output *output);
+/* Writes volume/<step>.vtu and surface/<step>.vtu as asked for. */
+pl_status pl_output_write_frame(pl_output *output, const pl_state *state);
+/* Writes summary.json. */
+pl_status pl_output_write_summary(pl_output *output, pl_status outcome);
+
+#endif

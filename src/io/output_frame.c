@@ -1,0 +1,106 @@
+/*
+ * One moment of a simulation as VTU files. Points of the volume carry displacement (from the rest
+ * shape) and velocity, its cells stress (Cauchy, Pa), von Mises stress, energy (J) and body; points of
+ * the surface carry displacement, velocity and the contact forces (N), normal and tangential apart.
+ */
+#include "io/output.h"
+
+#include <stdio.h>
+
+/* Scratch columns of a file's points, each [point_count, 3]. */
+typedef struct columns {
+    double *position, *displacement, *velocity, *normal, *tangent;
+} columns;
+
+static columns gather(pl_output *output, const pl_output_grid *grid, const pl_state *state)
+{
+    size_t n = 3 * (size_t)output->vertex_count;
+    double *data = output->point_data;
+    columns c = {data, data + n, data + 2 * n, data + 3 * n, data + 4 * n};
+    for (int i = 0; i < grid->point_count; i++)
+        for (size_t k = 0; k < 3; k++) {
+            size_t to = 3 * (size_t)i + k, from = 3 * (size_t)grid->vertex[i] + k;
+            c.position[to] = state->q[from];
+            c.displacement[to] = state->q[from] - output->rest[from];
+            c.velocity[to] = state->v[from];
+        }
+    return c;
+}
+
+/* Sums the contact forces on each point; contacts and grid->vertex are both sorted by vertex. */
+static void gather_contacts(const pl_output_grid *grid, const pl_state *state, columns c)
+{
+    memset(c.normal, 0, sizeof(double) * 3 * (size_t)grid->point_count);
+    memset(c.tangent, 0, sizeof(double) * 3 * (size_t)grid->point_count);
+    int at = 0;
+    for (int i = 0; i < grid->point_count; i++) {
+        while (at < state->contact_count && state->contacts[at].vertex < grid->vertex[i])
+            at++;
+        for (; at < state->contact_count && state->contacts[at].vertex == grid->vertex[i]; at++)
+            for (int k = 0; k < 3; k++) {
+                const pl_contact *contact = &state->contacts[at];
+                c.normal[3 * i + k] += contact->force_normal * contact->normal[k];
+                c.tangent[3 * i + k] += contact->force_tangent[k];
+            }
+    }
+}
+
+static pl_status write_grid(pl_output *output, const char *folder, int step, const pl_output_grid *grid,
+                            pl_vtu vtu)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s/%06d.vtu", folder, step);
+    char *path = pl_directory_path(&output->directory, name);
+    if (!path)
+        return PL_ERROR_MEMORY;
+    vtu.point_count = grid->point_count;
+    vtu.points = output->point_data;
+    vtu.cell_count = grid->cell_count;
+    vtu.corners = grid->corners;
+    vtu.ends = grid->ends;
+    vtu.types = grid->types;
+    pl_status status = pl_vtu_write(output->ctx, path, &vtu);
+    pl_free(output->ctx, path);
+    return status;
+}
+
+static pl_status write_volume(pl_output *output, const pl_state *state)
+{
+    double *energy = output->element_data, *von_mises = energy + output->element_count;
+    double *stress = von_mises + output->element_count;
+    PL_TRY(pl_element_fields(output->sim, state, energy, stress, von_mises));
+    columns c = gather(output, &output->volume_grid, state);
+    const pl_vtu_field points[] = {{"displacement", 3, c.displacement}, {"velocity", 3, c.velocity}};
+    const pl_vtu_field cells[] = {{"stress", 9, stress},
+                                  {"von_mises", 1, von_mises},
+                                  {"energy", 1, energy},
+                                  {"body", 1, output->volume_grid.body}};
+    return write_grid(output, "volume", state->step, &output->volume_grid,
+                      (pl_vtu){.point_field_count = 2,
+                               .point_fields = points,
+                               .cell_field_count = 4,
+                               .cell_fields = cells});
+}
+
+static pl_status write_surface(pl_output *output, const pl_state *state)
+{
+    columns c = gather(output, &output->surface_grid, state);
+    gather_contacts(&output->surface_grid, state, c);
+    const pl_vtu_field points[] = {{"displacement", 3, c.displacement},
+                                   {"velocity", 3, c.velocity},
+                                   {"contact_normal", 3, c.normal},
+                                   {"contact_tangent", 3, c.tangent}};
+    const pl_vtu_field cells[] = {{"body", 1, output->surface_grid.body}};
+    return write_grid(output, "surface", state->step, &output->surface_grid,
+                      (pl_vtu){.point_field_count = 4,
+                               .point_fields = points,
+                               .cell_field_count = 1,
+                               .cell_fields = cells});
+}
+
+pl_status pl_output_write_frame(pl_output *output, const pl_state *state)
+{
+    if (output->volume)
+        PL_TRY(write_volume(output, state));
+    return output->surface ? write_surface(output, state) : PL_OK;
+}

@@ -1,0 +1,368 @@
+/*
+ * Every key of a scene file: where its value goes, type, range, unit, and a sentence for the reader.
+ * The loader checks and reads by these tables and docs/scene.schema.json is printed from them, so the
+ * three cannot disagree. Defaults are those of the C structs.
+ */
+#include "io/scene_spec.h"
+
+#include <stddef.h>
+
+#define AT(type, field) .offset = offsetof(type, field)
+#define ANY             .lower = 0, .upper = 0
+#define POSITIVE        .lower = 0, .upper = HUGE_VAL, .above = true
+#define NOT_NEGATIVE    .lower = 0, .upper = HUGE_VAL
+#define BETWEEN(a, b)   .lower = (a), .upper = (b)
+#define FROM(a)         .lower = (a), .upper = HUGE_VAL
+#define UNREAD          .offset = PL_KEY_UNREAD
+#define COUNT(array)    .key_count = (int)(sizeof(array) / sizeof *(array)), .keys = (array)
+
+/* ------------------------------------------------------------------------------- meshes */
+
+static const pl_key box_keys[] = {
+    {"size", PL_KEY_VECTOR, AT(pl_mesh_source, size), .length = 3, POSITIVE, .required = true,
+     .unit = "m", .doc = "Extents; the box reaches from the origin to here."},
+    {"cell", PL_KEY_NUMBER, AT(pl_mesh_source, cell), POSITIVE, .required = true, .unit = "m",
+     .doc = "Edge length to aim at."},
+};
+static const pl_key grid_keys[] = {
+    {"nodes", PL_KEY_INTEGERS, AT(pl_mesh_source, nodes), .length = 3, FROM(2), .required = true,
+     .doc = "Nodes along x, y and z."},
+    {"spacing", PL_KEY_NUMBER, AT(pl_mesh_source, spacing), POSITIVE, .required = true, .unit = "m",
+     .doc = "Distance of neighbouring nodes."},
+};
+static const pl_key bar_keys[] = {
+    {"length", PL_KEY_NUMBER, AT(pl_mesh_source, length), POSITIVE, .required = true, .unit = "m",
+     .doc = "Along x, from 0."},
+    {"width", PL_KEY_NUMBER, AT(pl_mesh_source, width), POSITIVE, .required = true, .unit = "m",
+     .doc = "Along y, about 0."},
+    {"height", PL_KEY_NUMBER, AT(pl_mesh_source, height), POSITIVE, .required = true, .unit = "m",
+     .doc = "Along z, about 0."},
+    {"cell", PL_KEY_NUMBER, AT(pl_mesh_source, cell), POSITIVE, .required = true, .unit = "m",
+     .doc = "Edge length to aim at."},
+};
+static const pl_key cylinder_keys[] = {
+    {"radius", PL_KEY_NUMBER, AT(pl_mesh_source, radius), POSITIVE, .required = true, .unit = "m",
+     .doc = "About the z axis."},
+    {"height", PL_KEY_NUMBER, AT(pl_mesh_source, height), POSITIVE, .required = true, .unit = "m",
+     .doc = "Along z, from 0."},
+    {"cell", PL_KEY_NUMBER, AT(pl_mesh_source, cell), POSITIVE, .required = true, .unit = "m",
+     .doc = "Edge length to aim at."},
+};
+static const pl_key ellipsoid_keys[] = {
+    {"radii", PL_KEY_VECTOR, AT(pl_mesh_source, radii), .length = 3, POSITIVE, .required = true,
+     .unit = "m", .doc = "Half axes, about the origin."},
+    {"cell", PL_KEY_NUMBER, AT(pl_mesh_source, cell), POSITIVE, .required = true, .unit = "m",
+     .doc = "Edge length to aim at."},
+};
+static const pl_key rectangle_keys[] = {
+    {"width", PL_KEY_NUMBER, AT(pl_mesh_source, width), POSITIVE, .required = true, .unit = "m",
+     .doc = "Along x, from 0."},
+    {"height", PL_KEY_NUMBER, AT(pl_mesh_source, height), POSITIVE, .required = true, .unit = "m",
+     .doc = "Along y, from 0."},
+    {"cell", PL_KEY_NUMBER, AT(pl_mesh_source, cell), POSITIVE, .required = true, .unit = "m",
+     .doc = "Edge length to aim at."},
+};
+static const pl_key disc_keys[] = {
+    {"radius", PL_KEY_NUMBER, AT(pl_mesh_source, radius), POSITIVE, .required = true, .unit = "m",
+     .doc = "About the origin, in the plane z = 0."},
+    {"cell", PL_KEY_NUMBER, AT(pl_mesh_source, cell), POSITIVE, .required = true, .unit = "m",
+     .doc = "Edge length to aim at."},
+};
+static const pl_spec box_spec = {.title = "box", COUNT(box_keys)};
+static const pl_spec grid_spec = {.title = "grid", COUNT(grid_keys)};
+static const pl_spec bar_spec = {.title = "bar", COUNT(bar_keys)};
+static const pl_spec cylinder_spec = {.title = "cylinder", COUNT(cylinder_keys)};
+static const pl_spec ellipsoid_spec = {.title = "ellipsoid", COUNT(ellipsoid_keys)};
+static const pl_spec rectangle_spec = {.title = "rectangle", COUNT(rectangle_keys)};
+static const pl_spec disc_spec = {.title = "disc", COUNT(disc_keys)};
+
+static void mesh_defaults(void *into)
+{
+    *(pl_mesh_source *)into = (pl_mesh_source){.vertices = 1000};
+}
+
+static const pl_key mesh_keys[] = {
+    {"box", PL_KEY_OBJECT, .spec = &box_spec, .doc = "Solid box."},
+    {"grid", PL_KEY_OBJECT, .spec = &grid_spec, .doc = "Solid box given by its nodes."},
+    {"bar", PL_KEY_OBJECT, .spec = &bar_spec, .doc = "Solid bar along x; groups left, right."},
+    {"cylinder", PL_KEY_OBJECT, .spec = &cylinder_spec, .doc = "Solid cylinder; groups bottom, top."},
+    {"ellipsoid", PL_KEY_OBJECT, .spec = &ellipsoid_spec, .doc = "Solid ellipsoid."},
+    {"rectangle", PL_KEY_OBJECT, .spec = &rectangle_spec,
+     .doc = "Cloth in the plane z = 0; groups left, right, bottom, top, corner00, corner10, corner01, "
+            "corner11."},
+    {"disc", PL_KEY_OBJECT, .spec = &disc_spec, .doc = "Cloth disc; group rim."},
+    {"file", PL_KEY_TEXT, AT(pl_mesh_source, file),
+     .doc = "Mesh file (.msh, .mesh, .vtk, .vtu, .node, .ele, .obj), relative to the scene."},
+};
+const pl_spec pl_spec_mesh = {.title = "mesh",
+                              .one_of = true,
+                              COUNT(mesh_keys),
+                              .size = sizeof(pl_mesh_source),
+                              .defaults = mesh_defaults};
+
+/* ------------------------------------------------------------------------------- bodies */
+
+static const pl_key turn_keys[] = {
+    {"axis", PL_KEY_VECTOR, AT(pl_turn, axis), .length = 3, ANY, .required = true,
+     .doc = "Direction to turn about; any length but 0."},
+    {"degrees", PL_KEY_NUMBER, AT(pl_turn, degrees), ANY, .required = true, .unit = "degrees",
+     .doc = "Angle, counter-clockwise seen against the axis."},
+};
+static const pl_spec turn_spec = {.title = "rotation", COUNT(turn_keys)};
+
+static void transform_defaults(void *into)
+{
+    *(pl_transform *)into = (pl_transform){.scale = 1, .rotate = {.axis = {0, 0, 1}}};
+}
+
+static const pl_key transform_keys[] = {
+    {"scale", PL_KEY_NUMBER, AT(pl_transform, scale), POSITIVE, .doc = "Applied first."},
+    {"rotate", PL_KEY_OBJECT, AT(pl_transform, rotate), .spec = &turn_spec,
+     .doc = "Applied second, about the origin."},
+    {"translate", PL_KEY_VECTOR, AT(pl_transform, translate), .length = 3, ANY, .unit = "m",
+     .doc = "Applied last."},
+};
+const pl_spec pl_spec_transform = {.title = "transform",
+                                   COUNT(transform_keys),
+                                   .size = sizeof(pl_transform),
+                                   .defaults = transform_defaults};
+
+static const char *const model_names[] = {"arap", "corotated", "neo_hookean", NULL};
+static const char *const reading_names[] = {"exact", "projective", NULL};
+
+static const pl_key material_keys[] = {
+    {"model", PL_KEY_CHOICE, AT(pl_body_def, model), .choices = model_names, .doc = "Elastic energy."},
+    {"reading", PL_KEY_CHOICE, AT(pl_body_def, reading), .choices = reading_names,
+     .doc = "exact: stress is the energy's derivative; projective: the body feels the energy's Moreau "
+            "envelope, as local-global solvers do."},
+    {"young", PL_KEY_FIELD, AT(pl_body_def, young), POSITIVE, .unit = "Pa", .doc = "Young's modulus."},
+    {"poisson", PL_KEY_FIELD, AT(pl_body_def, poisson), BETWEEN(0, 0.499),
+     .doc = "Poisson's ratio; ignored by arap."},
+    {"density", PL_KEY_FIELD, AT(pl_body_def, density), POSITIVE, .unit = "kg/m^3", .doc = "Density."},
+    {"thickness", PL_KEY_NUMBER, AT(pl_body_def, thickness), POSITIVE, .unit = "m", .doc = "Of cloth."},
+    {"bending", PL_KEY_FIELD, AT(pl_body_def, bending), NOT_NEGATIVE, .unit = "N m",
+     .doc = "Flexural rigidity of cloth."},
+    {"damping", PL_KEY_FIELD, AT(pl_body_def, damping), NOT_NEGATIVE, .unit = "1/s",
+     .doc = "Mass-proportional damping."},
+};
+static const pl_spec material_spec = {.title = "material", COUNT(material_keys)};
+
+static void body_defaults(void *into)
+{
+    *(pl_body_def *)into = pl_body_def_default();
+}
+
+static const pl_key body_keys[] = {
+    {"name", PL_KEY_TEXT, AT(pl_body_def, name), .doc = "By which other parts refer to it."},
+    {"mesh", PL_KEY_OBJECT, UNREAD, .spec = &pl_spec_mesh, .required = true, .doc = "Rest shape."},
+    {"transform", PL_KEY_OBJECT, UNREAD, .spec = &pl_spec_transform, .doc = "Moves the rest shape."},
+    {"material", PL_KEY_OBJECT, .spec = &material_spec, .doc = "What it is made of."},
+    {"velocity", PL_KEY_VECTOR, AT(pl_body_def, velocity), .length = 3, ANY, .unit = "m/s",
+     .doc = "At the start."},
+    {"angular_velocity", PL_KEY_VECTOR, AT(pl_body_def, angular_velocity), .length = 3, ANY,
+     .unit = "rad/s", .doc = "At the start, about the centre of mass."},
+    {"positions", PL_KEY_POINTS, UNREAD, .length = 3, .unit = "m",
+     .doc = "At the start, one row per vertex; without them the body starts in its rest shape."},
+    {"velocities", PL_KEY_POINTS, UNREAD, .length = 3, .unit = "m/s",
+     .doc = "At the start, one row per vertex; instead of velocity and angular_velocity."},
+    {"lumped_equally", PL_KEY_BOOLEAN, AT(pl_body_def, lumped_equally),
+     .doc = "Every vertex gets the same share of the mass."},
+};
+const pl_spec pl_spec_body = {
+    .title = "body", COUNT(body_keys), .size = sizeof(pl_body_def), .defaults = body_defaults};
+
+/* ------------------------------------------------------------------------------- pins, forces, wind */
+
+static void pin_defaults(void *into)
+{
+    *(pl_pin_def *)into = pl_pin_def_default();
+}
+
+static const pl_key pin_keys[] = {
+    {"body", PL_KEY_REFERENCE, UNREAD, .required = true, .doc = "Name or index."},
+    {"vertices", PL_KEY_VERTICES, UNREAD, .required = true,
+     .doc = "Which vertices: indices, a group, or those whose rest position lies in a box."},
+    {"compliance", PL_KEY_NUMBER, AT(pl_pin_def, compliance), POSITIVE, .unit = "m/N",
+     .doc = "Of the spring that holds each vertex."},
+    {"offset", PL_KEY_ROWS, UNREAD, .length = 3, .unit = "m",
+     .doc = "Moves the targets over time from the initial positions."},
+    {"rotation", PL_KEY_ROWS, UNREAD, .length = 4,
+     .doc = "Turns the targets about the pivot over time: rows [s, axis x, y, z, rad]."},
+    {"pivot", PL_KEY_VECTOR, AT(pl_pin_def, pivot), .length = 3, ANY, .unit = "m",
+     .doc = "What the rotation turns about."},
+};
+const pl_spec pl_spec_pin = {
+    .title = "pin", COUNT(pin_keys), .size = sizeof(pl_pin_def), .defaults = pin_defaults};
+
+static void force_defaults(void *into)
+{
+    *(pl_force_def *)into = pl_force_def_default();
+}
+
+static const char *const per_names[] = {"vertex", "group", "mass", NULL};
+
+static const pl_key force_keys[] = {
+    {"body", PL_KEY_REFERENCE, UNREAD, .required = true, .doc = "Name or index."},
+    {"vertices", PL_KEY_VERTICES, UNREAD, .doc = "As for pins; without it the whole body."},
+    {"per", PL_KEY_CHOICE, AT(pl_force_def, per), .choices = per_names,
+     .doc = "vertex: N on every vertex; group: N in all, shared equally; mass: N/kg."},
+    {"value", PL_KEY_VECTOR, AT(pl_force_def, value), .length = 3, ANY, .unit = "N or N/kg",
+     .doc = "Force."},
+    {"table", PL_KEY_ROWS, UNREAD, .length = 3, .unit = "N or N/kg",
+     .doc = "Force over time, instead of value."},
+};
+const pl_spec pl_spec_force = {
+    .title = "force", COUNT(force_keys), .size = sizeof(pl_force_def), .defaults = force_defaults};
+
+static void wind_defaults(void *into)
+{
+    *(pl_wind_def *)into = pl_wind_def_default();
+}
+
+static const pl_key wind_keys[] = {
+    {"body", PL_KEY_REFERENCE, UNREAD, .required = true, .doc = "Name or index."},
+    {"drag", PL_KEY_NUMBER, AT(pl_wind_def, drag), NOT_NEGATIVE, .unit = "N s/m^3",
+     .doc = "Force per area and normal relative speed."},
+    {"velocity", PL_KEY_VECTOR, AT(pl_wind_def, velocity), .length = 3, ANY, .unit = "m/s",
+     .doc = "Of the air."},
+    {"table", PL_KEY_ROWS, UNREAD, .length = 3, .unit = "m/s",
+     .doc = "Over time, instead of velocity."},
+};
+const pl_spec pl_spec_wind = {
+    .title = "wind", COUNT(wind_keys), .size = sizeof(pl_wind_def), .defaults = wind_defaults};
+
+/* ------------------------------------------------------------------------------- colliders */
+
+static void collider_defaults(void *into)
+{
+    *(pl_collider_source *)into = (pl_collider_source){
+        .def = pl_collider_def_default(),
+        .rotate = {.axis = {0, 0, 1}},
+    };
+}
+
+static const pl_key sphere_keys[] = {
+    {"radius", PL_KEY_NUMBER, AT(pl_collider_source, def.size[0]), POSITIVE, .required = true,
+     .unit = "m", .doc = "About the centre."},
+};
+static const pl_key box_shape_keys[] = {
+    {"half_extents", PL_KEY_VECTOR, AT(pl_collider_source, def.size), .length = 3, POSITIVE,
+     .required = true, .unit = "m", .doc = "From the centre to the faces."},
+};
+static const pl_key round_keys[] = {
+    {"radius", PL_KEY_NUMBER, AT(pl_collider_source, def.size[0]), POSITIVE, .required = true,
+     .unit = "m", .doc = "About the z axis of its frame."},
+    {"half_height", PL_KEY_NUMBER, AT(pl_collider_source, def.size[1]), POSITIVE, .required = true,
+     .unit = "m", .doc = "From the centre along z; without a capsule's caps."},
+};
+static const pl_spec half_space_spec = {.title = "half space"};
+static const pl_spec sphere_spec = {.title = "sphere", COUNT(sphere_keys)};
+static const pl_spec box_shape_spec = {.title = "box", COUNT(box_shape_keys)};
+static const pl_spec cylinder_shape_spec = {.title = "cylinder", COUNT(round_keys)};
+static const pl_spec capsule_spec = {.title = "capsule", COUNT(round_keys)};
+
+/* In the order of pl_shape, from which the builder tells the shape. */
+static const pl_key shape_keys[] = {
+    [PL_HALF_SPACE] = {"half_space", PL_KEY_OBJECT, .spec = &half_space_spec,
+                       .doc = "z <= 0 of its frame is solid."},
+    [PL_SPHERE] = {"sphere", PL_KEY_OBJECT, .spec = &sphere_spec, .doc = "Ball."},
+    [PL_BOX] = {"box", PL_KEY_OBJECT, .spec = &box_shape_spec, .doc = "Box about its centre."},
+    [PL_CYLINDER] = {"cylinder", PL_KEY_OBJECT, .spec = &cylinder_shape_spec,
+                     .doc = "Cylinder about z."},
+    [PL_CAPSULE] = {"capsule", PL_KEY_OBJECT, .spec = &capsule_spec, .doc = "Capsule about z."},
+    [PL_MESH] = {"mesh", PL_KEY_OBJECT, UNREAD, .spec = &pl_spec_mesh,
+                 .doc = "Closed surface: the boundary of a solid mesh, or a file's triangles."},
+};
+const pl_spec pl_spec_shape = {.title = "shape", .one_of = true, COUNT(shape_keys)};
+
+static const pl_key collider_keys[] = {
+    {"name", PL_KEY_TEXT, AT(pl_collider_source, def.name), .doc = "By which other parts refer to it."},
+    {"shape", PL_KEY_OBJECT, .spec = &pl_spec_shape, .required = true, .doc = "Rigid obstacle."},
+    {"friction", PL_KEY_NUMBER, AT(pl_collider_source, def.friction), BETWEEN(0, 1000),
+     .doc = "Coefficient with every body; 0 is exactly frictionless."},
+    {"position", PL_KEY_VECTOR, AT(pl_collider_source, position), .length = 3, ANY, .unit = "m",
+     .doc = "Of its frame."},
+    {"rotate", PL_KEY_OBJECT, AT(pl_collider_source, rotate), .spec = &turn_spec,
+     .doc = "Of its frame."},
+    {"table", PL_KEY_ROWS, UNREAD, .length = 7,
+     .doc =
+         "Pose over time, instead of position and rotate: rows [s, x, y, z (m), unit quaternion w, x, "
+         "y, z]."},
+};
+const pl_spec pl_spec_collider = {.title = "collider",
+                                  COUNT(collider_keys),
+                                  .size = sizeof(pl_collider_source),
+                                  .defaults = collider_defaults};
+
+static void friction_defaults(void *into)
+{
+    *(pl_friction_source *)into = (pl_friction_source){0};
+}
+
+static const pl_key friction_keys[] = {
+    {"body", PL_KEY_REFERENCE, UNREAD, .required = true, .doc = "Name or index."},
+    {"collider", PL_KEY_REFERENCE, UNREAD, .required = true, .doc = "Name or index."},
+    {"value", PL_KEY_NUMBER, AT(pl_friction_source, value), BETWEEN(0, 1000), .required = true,
+     .doc = "Coefficient between the two, instead of the collider's."},
+};
+const pl_spec pl_spec_friction = {.title = "friction pair",
+                                  COUNT(friction_keys),
+                                  .size = sizeof(pl_friction_source),
+                                  .defaults = friction_defaults};
+
+/* ------------------------------------------------------------------------------- scene */
+
+static void scene_defaults(void *into)
+{
+    *(pl_scene_source *)into = (pl_scene_source){
+        .def = pl_scene_def_default(), .steps = 100, .every = 1, .volume = true, .surface = true};
+}
+
+static const pl_key output_keys[] = {
+    {"every", PL_KEY_INTEGER, AT(pl_scene_source, every), FROM(1),
+     .doc = "Write every this many steps, and the start."},
+    {"volume", PL_KEY_BOOLEAN, AT(pl_scene_source, volume),
+     .doc = "Write elements with displacement, velocity, stress and energy."},
+    {"surface", PL_KEY_BOOLEAN, AT(pl_scene_source, surface),
+     .doc = "Write boundary triangles with contact forces."},
+};
+static const pl_spec output_spec = {.title = "outputs", COUNT(output_keys)};
+
+static const char *const solver_names[] = {"auto", "direct", "lagged", "constant", NULL};
+
+static const pl_key scene_keys[] = {
+    {"$schema", PL_KEY_TEXT, AT(pl_scene_source, schema), .doc = "For editors; not read."},
+    {"version", PL_KEY_INTEGER, AT(pl_scene_source, version), .required = true, BETWEEN(1, 1),
+     .doc = "Of the format: 1."},
+    {"name", PL_KEY_TEXT, AT(pl_scene_source, name), .doc = "For people."},
+    {"description", PL_KEY_TEXT, AT(pl_scene_source, description), .doc = "For people."},
+    {"time_step", PL_KEY_NUMBER, AT(pl_scene_source, def.time_step), POSITIVE, .unit = "s",
+     .doc = "Length of a step."},
+    {"steps", PL_KEY_INTEGER, AT(pl_scene_source, steps), FROM(0), .doc = "How many to simulate."},
+    {"gravity", PL_KEY_VECTOR, AT(pl_scene_source, def.gravity), .length = 3, ANY, .unit = "m/s^2",
+     .doc = "Acceleration of everything."},
+    {"tolerance", PL_KEY_NUMBER, AT(pl_scene_source, def.tolerance), POSITIVE, .unit = "m",
+     .doc = "A step is solved when no vertex moves more in a Newton step."},
+    {"max_iterations", PL_KEY_INTEGER, AT(pl_scene_source, def.max_iterations), FROM(1),
+     .doc = "Newton iterations before a step is split."},
+    {"max_splits", PL_KEY_INTEGER, AT(pl_scene_source, def.max_splits), BETWEEN(0, 20),
+     .doc = "How many times over a step may be halved."},
+    {"contact_epsilon2", PL_KEY_NUMBER, AT(pl_scene_source, def.contact_epsilon2), BETWEEN(1e-18, 1),
+     .unit = "N m", .doc = "Gap times force of a contact."},
+    {"contact_margin", PL_KEY_NUMBER, AT(pl_scene_source, def.contact_margin), NOT_NEGATIVE,
+     .unit = "m",
+     .doc = "Vertices closer than this to a collider become contacts; 0 = chosen automatically."},
+    {"solver", PL_KEY_CHOICE, AT(pl_scene_source, def.solver), .choices = solver_names,
+     .doc = "How the elastic tangent is inverted."},
+    {"bodies", PL_KEY_LIST, UNREAD, .spec = &pl_spec_body, .required = true, .doc = "What moves."},
+    {"pins", PL_KEY_LIST, UNREAD, .spec = &pl_spec_pin,
+     .doc = "Springs that hold vertices at targets."},
+    {"forces", PL_KEY_LIST, UNREAD, .spec = &pl_spec_force, .doc = "Forces on vertices."},
+    {"wind", PL_KEY_LIST, UNREAD, .spec = &pl_spec_wind, .doc = "Wind on surfaces."},
+    {"colliders", PL_KEY_LIST, UNREAD, .spec = &pl_spec_collider, .doc = "Rigid obstacles."},
+    {"friction", PL_KEY_LIST, UNREAD, .spec = &pl_spec_friction,
+     .doc = "Coefficients of single pairs of body and collider."},
+    {"outputs", PL_KEY_OBJECT, .spec = &output_spec, .doc = "What `pliant run` writes."},
+};
+const pl_spec pl_spec_scene = {
+    .title = "scene", COUNT(scene_keys), .size = sizeof(pl_scene_source), .defaults = scene_defaults};

@@ -1,0 +1,76 @@
+/* The mesh a "mesh" object of a scene file names, made or read. */
+#include "io/scene_spec.h"
+
+#include <stdio.h>
+
+pl_status pl_turn_quaternion(const pl_document *document, const pl_turn *turn, const pl_place *place,
+                             double quaternion[4])
+{
+    const double *a = turn->axis;
+    double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    if (!(length > 0))
+        return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                "axis: expected a direction, got zero");
+    double half = 0.5 * turn->degrees * (3.14159265358979323846 / 180.0);
+    quaternion[0] = cos(half);
+    for (int k = 0; k < 3; k++)
+        quaternion[1 + k] = sin(half) * a[k] / length;
+    return PL_OK;
+}
+
+/* `file` beside the scene unless it is absolute; the caller frees it. */
+static char *resolve(const pl_document *document, const char *file)
+{
+    const char *directory = document->directory;
+    if (file[0] == '/' || !directory || !directory[0])
+        return pl_strdup(document->ctx, file);
+    size_t size = strlen(directory) + strlen(file) + 2;
+    char *path = pl_alloc(document->ctx, size, 1);
+    if (path)
+        snprintf(path, size, "%s/%s", directory, file);
+    return path;
+}
+
+static pl_status read_file(const pl_document *document, const char *file, pl_mesh **out)
+{
+    char *path = resolve(document, file);
+    pl_status status = path ? pl_mesh_read(document->ctx, path, out) : PL_ERROR_MEMORY;
+    pl_free(document->ctx, path);
+    return status;
+}
+
+static pl_status make(const pl_document *document, const char *kind, const pl_mesh_source *s,
+                      pl_mesh **out)
+{
+    pl_context *ctx = document->ctx;
+    if (strcmp(kind, "box") == 0)
+        return pl_mesh_box(ctx, s->size, s->cell, out);
+    if (strcmp(kind, "grid") == 0)
+        return pl_mesh_grid(ctx, s->nodes, s->spacing, out);
+    if (strcmp(kind, "bar") == 0)
+        return pl_mesh_bar(ctx, s->length, s->width, s->height, s->cell, out);
+    if (strcmp(kind, "cylinder") == 0)
+        return pl_mesh_cylinder(ctx, s->radius, s->height, s->cell, out);
+    if (strcmp(kind, "ellipsoid") == 0)
+        return pl_mesh_ellipsoid(ctx, s->radii, s->cell, out);
+    if (strcmp(kind, "rectangle") == 0)
+        return pl_mesh_rectangle(ctx, s->width, s->height, s->cell, out);
+    if (strcmp(kind, "disc") == 0)
+        return pl_mesh_disc(ctx, s->radius, s->cell, out);
+    return read_file(document, s->file, out);
+}
+
+pl_status pl_build_mesh(const pl_document *document, const json_t *object, const pl_place *place,
+                        pl_mesh **out)
+{
+    pl_mesh_source source;
+    pl_spec_mesh.defaults(&source);
+    pl_spec_read(&pl_spec_mesh, object, &source);
+    const char *kind = NULL;
+    for (int i = 0; i < pl_spec_mesh.key_count; i++)
+        if (!pl_spec_mesh.keys[i].goes_with && json_object_get(object, pl_spec_mesh.keys[i].name))
+            kind = pl_spec_mesh.keys[i].name;
+    const pl_place here = {place, kind, 0};
+    pl_status status = make(document, kind, &source, out);
+    return status == PL_OK ? PL_OK : pl_document_fail_within(document, &here, status);
+}

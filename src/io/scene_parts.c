@@ -1,0 +1,290 @@
+/* Pins, forces, wind, colliders and friction pairs of a scene file: what refers to bodies or obstacles.
+ */
+#include "io/scene_spec.h"
+
+#include <stdio.h>
+
+/* ------------------------------------------------------------------------------- references */
+
+/* The index of the item of root[list] that json names, by "name", by the default name, or by index. */
+static pl_status resolve(const pl_document *document, const json_t *object, const char *key,
+                         const char *list, const char *default_name, const pl_place *place, int *index)
+{
+    const json_t *reference = json_object_get(object, key),
+                 *items = json_object_get(document->root, list);
+    const pl_place here = {place, key, 0};
+    int count = (int)json_array_size(items);
+    if (json_is_integer(reference)) {
+        json_int_t value = json_integer_value(reference);
+        if (value < 0 || value >= count)
+            return pl_document_fail(document, &here, PL_ERROR_ARGUMENT,
+                                    "there is no %s %d: the scene has %d", key, (int)value, count);
+        *index = (int)value;
+        return PL_OK;
+    }
+    for (int i = 0; i < count; i++) {
+        const char *name = json_string_value(json_object_get(json_array_get(items, (size_t)i), "name"));
+        char standard[32];
+        snprintf(standard, sizeof standard, "%s%d", default_name, i);
+        if (strcmp(name ? name : standard, json_string_value(reference)) == 0) {
+            *index = i;
+            return PL_OK;
+        }
+    }
+    return pl_document_fail(document, &here, PL_ERROR_ARGUMENT, "there is no %s named \"%s\"", key,
+                            json_string_value(reference));
+}
+
+/* ------------------------------------------------------------------------------- tables over time */
+
+/* A table and the memory behind it, one array: times, then values. */
+typedef struct table {
+    pl_table view;
+    double *data;
+} table;
+
+static pl_status build_table(const pl_document *document, const json_t *object, const char *key,
+                             int width, table *out)
+{
+    const json_t *rows = json_object_get(object, key);
+    size_t count = json_array_size(rows);
+    *out = (table){0};
+    if (!rows)
+        return PL_OK;
+    double *data = pl_alloc(document->ctx, count * (size_t)(width + 1), sizeof *data);
+    if (!data)
+        return PL_ERROR_MEMORY;
+    for (size_t r = 0; r < count; r++) {
+        const json_t *row = json_array_get(rows, r);
+        data[r] = json_number_value(json_array_get(row, 0));
+        for (int k = 0; k < width; k++)
+            data[count + r * (size_t)width + (size_t)k] =
+                json_number_value(json_array_get(row, (size_t)k + 1));
+    }
+    *out = (table){{(int)count, data, data + count}, data};
+    return PL_OK;
+}
+
+/* ------------------------------------------------------------------------------- sets of vertices */
+
+typedef struct vertex_set {
+    int count;
+    int *index;
+} vertex_set;
+
+static void keep_marked(int vertex_count, const bool *marked, vertex_set *out)
+{
+    for (int v = 0; v < vertex_count; v++)
+        if (marked[v])
+            out->index[out->count++] = v;
+}
+
+/* Marks the vertices of a group of that name: of vertices, or else of the elements' corners. */
+static bool mark_group(const pl_mesh *mesh, const char *name, bool *marked)
+{
+    const struct {
+        pl_group_kind kind;
+        int width;
+        const int *corners;
+    } kinds[] = {{PL_GROUP_VERTEX, 1, NULL},
+                 {PL_GROUP_TRIANGLE, 3, mesh->triangles},
+                 {PL_GROUP_TET, 4, mesh->tets}};
+    for (int k = 0; k < 3; k++) {
+        const pl_group *group = pl_mesh_find_group(mesh, name, kinds[k].kind);
+        if (!group)
+            continue;
+        for (int i = 0; i < group->count * kinds[k].width; i++) {
+            int item = group->index[i / kinds[k].width];
+            marked[kinds[k].corners ? kinds[k].corners[item * kinds[k].width + i % kinds[k].width]
+                                    : item] = true;
+        }
+        return true;
+    }
+    return false;
+}
+
+static void mark_box(const pl_mesh *mesh, const json_t *box, bool *marked)
+{
+    for (int v = 0; v < mesh->vertex_count; v++) {
+        marked[v] = true;
+        for (size_t k = 0; k < 3; k++) {
+            double a = json_number_value(json_array_get(json_array_get(box, 0), k));
+            double b = json_number_value(json_array_get(json_array_get(box, 1), k));
+            double x = mesh->vertices[3 * (size_t)v + k];
+            marked[v] = marked[v] && x >= fmin(a, b) && x <= fmax(a, b);
+        }
+    }
+}
+
+/* The vertices a "vertices" value names; an index out of range is the scene's to refuse. */
+static pl_status build_vertices(const pl_document *document, const pl_scene *scene, int body,
+                                const json_t *object, const pl_place *place, vertex_set *out)
+{
+    const json_t *value = json_object_get(object, "vertices");
+    const json_t *group = json_object_get(value, "group"), *box = json_object_get(value, "box");
+    const pl_place in = {place, "vertices", 0}, here = {&in, group ? "group" : "box", 0};
+    pl_context *ctx = document->ctx;
+    pl_status status = PL_OK;
+    pl_body_info info;
+    bool *marked = NULL;
+    *out = (vertex_set){0};
+    if (!value)
+        return PL_OK;
+    PL_TRY(pl_scene_body(scene, body, &info));
+    size_t listed = json_array_size(value);
+    PL_NEW(ctx, out->index, listed > (size_t)info.vertex_count ? listed : (size_t)info.vertex_count,
+           done);
+    PL_NEW(ctx, marked, info.vertex_count, done);
+    for (size_t i = 0; i < listed; i++)
+        out->index[out->count++] = (int)json_integer_value(json_array_get(value, i));
+    if (group && !mark_group(info.mesh, json_string_value(group), marked)) {
+        status = pl_document_fail(document, &here, PL_ERROR_ARGUMENT,
+                                  "the mesh of \"%s\" has no group \"%s\"", info.name,
+                                  json_string_value(group));
+        goto done;
+    }
+    if (box)
+        mark_box(info.mesh, box, marked);
+    keep_marked(info.vertex_count, marked, out);
+    if (out->count == 0)
+        status = pl_document_fail(document, listed || json_is_array(value) ? &in : &here,
+                                  PL_ERROR_ARGUMENT, "no vertex of \"%s\" is there", info.name);
+done:
+    pl_free(ctx, marked);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------- parts */
+
+static pl_status build_pin(const pl_document *document, pl_scene *scene, const json_t *object,
+                           const pl_place *place)
+{
+    pl_status status = PL_OK;
+    vertex_set vertices = {0};
+    table offset = {0}, rotation = {0};
+    pl_pin_def def;
+    pl_spec_pin.defaults(&def);
+    pl_spec_read(&pl_spec_pin, object, &def);
+    PL_CHECK(resolve(document, object, "body", "bodies", "body", place, &def.body), done);
+    PL_CHECK(build_vertices(document, scene, def.body, object, place, &vertices), done);
+    PL_CHECK(build_table(document, object, "offset", 3, &offset), done);
+    PL_CHECK(build_table(document, object, "rotation", 4, &rotation), done);
+    def.vertex_count = vertices.count;
+    def.vertices = vertices.index;
+    def.offset = offset.view;
+    def.rotation = rotation.view;
+    status = pl_scene_add_pin(scene, &def, NULL);
+    if (status != PL_OK)
+        pl_document_fail_within(document, place, status);
+done:
+    pl_free(document->ctx, vertices.index);
+    pl_free(document->ctx, offset.data);
+    pl_free(document->ctx, rotation.data);
+    return status;
+}
+
+static pl_status build_force(const pl_document *document, pl_scene *scene, const json_t *object,
+                             const pl_place *place)
+{
+    pl_status status = PL_OK;
+    vertex_set vertices = {0};
+    table rows = {0};
+    pl_force_def def;
+    pl_spec_force.defaults(&def);
+    pl_spec_read(&pl_spec_force, object, &def);
+    PL_CHECK(resolve(document, object, "body", "bodies", "body", place, &def.body), done);
+    PL_CHECK(build_vertices(document, scene, def.body, object, place, &vertices), done);
+    PL_CHECK(build_table(document, object, "table", 3, &rows), done);
+    def.vertex_count = vertices.count;
+    def.vertices = vertices.index;
+    def.table = rows.view;
+    status = pl_scene_add_force(scene, &def, NULL);
+    if (status != PL_OK)
+        pl_document_fail_within(document, place, status);
+done:
+    pl_free(document->ctx, vertices.index);
+    pl_free(document->ctx, rows.data);
+    return status;
+}
+
+static pl_status build_wind(const pl_document *document, pl_scene *scene, const json_t *object,
+                            const pl_place *place)
+{
+    pl_status status = PL_OK;
+    table rows = {0};
+    pl_wind_def def;
+    pl_spec_wind.defaults(&def);
+    pl_spec_read(&pl_spec_wind, object, &def);
+    PL_CHECK(resolve(document, object, "body", "bodies", "body", place, &def.body), done);
+    PL_CHECK(build_table(document, object, "table", 3, &rows), done);
+    def.table = rows.view;
+    status = pl_scene_add_wind(scene, &def, NULL);
+    if (status != PL_OK)
+        pl_document_fail_within(document, place, status);
+done:
+    pl_free(document->ctx, rows.data);
+    return status;
+}
+
+static pl_status build_collider(const pl_document *document, pl_scene *scene, const json_t *object,
+                                const pl_place *place)
+{
+    pl_status status = PL_OK;
+    pl_mesh *surface = NULL;
+    table rows = {0};
+    pl_collider_source source;
+    pl_spec_collider.defaults(&source);
+    pl_spec_read(&pl_spec_collider, object, &source);
+    const json_t *shape = json_object_get(object, "shape"), *mesh = json_object_get(shape, "mesh");
+    const pl_place turn_place = {place, "rotate", 0}, shape_place = {place, "shape", 0};
+    const pl_place mesh_place = {&shape_place, "mesh", 0};
+    for (int i = 0; i < pl_spec_shape.key_count; i++)
+        if (json_object_get(shape, pl_spec_shape.keys[i].name))
+            source.def.shape = (pl_shape)i;
+    if (mesh)
+        PL_CHECK(pl_build_mesh(document, mesh, &mesh_place, &surface), done);
+    PL_CHECK(build_table(document, object, "table", 7, &rows), done);
+    PL_CHECK(pl_turn_quaternion(document, &source.rotate, &turn_place, source.def.pose + 3), done);
+    memcpy(source.def.pose, source.position, sizeof source.position);
+    source.def.surface = surface;
+    source.def.table = rows.view;
+    status = pl_scene_add_collider(scene, &source.def, NULL);
+    if (status != PL_OK)
+        pl_document_fail_within(document, place, status);
+done:
+    pl_mesh_free(document->ctx, surface);
+    pl_free(document->ctx, rows.data);
+    return status;
+}
+
+static pl_status build_friction(const pl_document *document, pl_scene *scene, const json_t *object,
+                                const pl_place *place)
+{
+    pl_friction_source source;
+    int body = 0, collider = 0;
+    pl_spec_friction.defaults(&source);
+    pl_spec_read(&pl_spec_friction, object, &source);
+    PL_TRY(resolve(document, object, "body", "bodies", "body", place, &body));
+    PL_TRY(resolve(document, object, "collider", "colliders", "collider", place, &collider));
+    pl_status status = pl_scene_set_friction(scene, body, collider, source.value);
+    return status == PL_OK ? PL_OK : pl_document_fail_within(document, place, status);
+}
+
+pl_status pl_build_parts(const pl_document *document, pl_scene *scene)
+{
+    const struct {
+        const char *key;
+        pl_status (*build)(const pl_document *, pl_scene *, const json_t *, const pl_place *);
+    } parts[] = {{"bodies", pl_build_body},     {"pins", build_pin},
+                 {"forces", build_force},       {"wind", build_wind},
+                 {"colliders", build_collider}, {"friction", build_friction}};
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        const json_t *list = json_object_get(document->root, parts[p].key);
+        const pl_place outer = {NULL, parts[p].key, 0};
+        for (size_t i = 0; i < json_array_size(list); i++) {
+            const pl_place place = {&outer, NULL, (int)i};
+            PL_TRY(parts[p].build(document, scene, json_array_get(list, i), &place));
+        }
+    }
+    return PL_OK;
+}
