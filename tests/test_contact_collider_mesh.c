@@ -51,41 +51,40 @@ static void assert_same_point(const pl_surface_point *a, const pl_surface_point 
         assert_close(a->curvature[i], b->curvature[i], 4e-15 * scale * scale);
 }
 
-static void check_against_box(pl_context *ctx, const pl_mesh *mesh)
+/* `pose` is where the mesh has to be for it to be the box about the origin. */
+static void check_same_at(const pl_collider *collider, const double pose[7], const pl_collider *box,
+                          const double x[3])
+{
+    pl_surface_point a, b;
+    pl_collider_query(collider, pose, x, &a);
+    pl_collider_query(box, identity_pose, x, &b);
+    assert_same_point(&a, &b);
+}
+
+static void check_is_box(pl_context *ctx, const pl_mesh *mesh, const double pose[7])
 {
     pl_collider_def def = shape_def(PL_BOX, box_half[0], box_half[1], box_half[2]);
-    pl_collider *exact, *collider = mesh_collider(ctx, mesh);
-    assert_ok(ctx, pl_collider_create(ctx, &def, &exact));
+    pl_collider *box, *collider = mesh_collider(ctx, mesh);
+    assert_ok(ctx, pl_collider_create(ctx, &def, &box));
     uint64_t seed = 3;
-    pl_surface_point a, b;
     for (int k = 0; k < 5000; k++) {
-        double pose[7], local[3], x[3];
-        random_pose(&seed, pose);
-        for (int i = 0; i < 3; i++)
-            local[i] = 1.5 * test_random(&seed);
-        to_world(pose, local, x);
-        pl_collider_query(collider, pose, x, &a);
-        pl_collider_query(exact, pose, x, &b);
-        assert_same_point(&a, &b);
+        const double x[3] = {1.5 * test_random(&seed), 1.5 * test_random(&seed),
+                             1.5 * test_random(&seed)};
+        check_same_at(collider, pose, box, x);
     }
-    /* Straight above vertices, edges and diagonals of the top face, which is flat all the same. */
-    for (int k = 0; k < 11 * 11; k++) {
-        double x[3] = {0.16 * (k % 11 - 5), 0.1 * (k / 11 - 5), 0.5};
-        for (int flip = 0; flip < 2; flip++, x[2] = 0.3) {
-            pl_collider_query(collider, identity_pose, x, &a);
-            pl_collider_query(exact, identity_pose, x, &b);
-            if (b.normal[2] == 1.0)
-                assert_same_point(&a, &b);
-        }
+    /* Straight above and below vertices, edges and diagonals of the top face, which is flat all the
+     * same. */
+    for (int k = 0; k < 2 * 8 * 11; k++) {
+        const double x[3] = {0.2 * (k / 22) - 0.7 - 0.1 * (k / 2 % 2), 0.1 * (k / 2 % 11 - 5),
+                             k % 2 ? 0.5 : 0.35};
+        check_same_at(collider, pose, box, x);
     }
     /* Beside an edge, at the height of the vertices along it. */
     for (int k = -5; k <= 5; k++) {
-        double x[3] = {1.2, 0.1 * k, 0.8};
-        pl_collider_query(collider, identity_pose, x, &a);
-        pl_collider_query(exact, identity_pose, x, &b);
-        assert_same_point(&a, &b);
+        const double x[3] = {1.2, 0.1 * k, 0.8};
+        check_same_at(collider, pose, box, x);
     }
-    pl_collider_destroy(ctx, exact);
+    pl_collider_destroy(ctx, box);
     pl_collider_destroy(ctx, collider);
 }
 
@@ -94,10 +93,108 @@ static void test_mesh_is_box(void **state)
     (void)state;
     pl_context *ctx = test_context(1);
     pl_mesh *plain = plain_box(ctx), *fine = fine_box(ctx);
-    check_against_box(ctx, plain);
-    check_against_box(ctx, fine);
+    check_is_box(ctx, plain, identity_pose);
+    check_is_box(ctx, fine, identity_pose);
+    /* Turned, it is flat and straight to rounding only. */
+    uint64_t seed = 8;
+    const double still[3] = {0};
+    for (int k = 0; k < 5; k++) {
+        double pose[7];
+        random_pose(&seed, pose);
+        pl_mesh *turned;
+        assert_ok(ctx, pl_mesh_copy(ctx, fine, &turned));
+        pl_mesh_transform(turned, 1.0, pose + 3, still);
+        const double back[7] = {0, 0, 0, pose[3], -pose[4], -pose[5], -pose[6]};
+        check_is_box(ctx, turned, back);
+        pl_mesh_free(ctx, turned);
+    }
     pl_mesh_free(ctx, plain);
     pl_mesh_free(ctx, fine);
+    pl_context_destroy(ctx);
+}
+
+/* Where an edge begins is exact, though distances to it and to the face beside agree to 1e-16 within
+ * 1e-8. */
+static void test_border_of_edge(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_collider_def def = shape_def(PL_BOX, box_half[0], box_half[1], box_half[2]);
+    pl_mesh *mesh = plain_box(ctx);
+    pl_collider *box, *collider = mesh_collider(ctx, mesh);
+    assert_ok(ctx, pl_collider_create(ctx, &def, &box));
+    uint64_t seed = 13;
+    for (int k = 0; k < 400; k++) {
+        double off = copysign(pow(10.0, -4.0 - 10.0 * (k / 2) / 200.0), k % 2 ? 1.0 : -1.0);
+        const double beside[3] = {0.9 + off, 0.5 * test_random(&seed), 0.7};
+        const double corner[3] = {0.9 + off, 0.6 + off, 0.7};
+        check_same_at(collider, identity_pose, box, beside);
+        check_same_at(collider, identity_pose, box, corner);
+    }
+    pl_collider_destroy(ctx, box);
+    pl_collider_destroy(ctx, collider);
+    pl_mesh_free(ctx, mesh);
+    pl_context_destroy(ctx);
+}
+
+/* On an edge, where x minus its nearest point is rounding, the normal still points between the faces.
+ */
+static void test_on_edge(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    uint64_t seed = 17;
+    for (int k = 0; k < 300; k++) {
+        double pose[7], m[3];
+        random_pose(&seed, pose);
+        pl_mesh *mesh = plain_box(ctx);
+        pl_mesh_transform(mesh, 1.0, pose + 3, pose);
+        pl_collider *collider = mesh_collider(ctx, mesh);
+        double x[3], t = 0.5 + 0.49 * test_random(&seed);
+        for (int i = 0; i < 3; i++) { /* along y, between the faces +x and +z */
+            x[i] = (1.0 - t) * mesh->vertices[3 * 5 + i] + t * mesh->vertices[3 * 7 + i];
+            m[i] = mesh->vertices[3 * 5 + i] + mesh->vertices[3 * 7 + i] - 2.0 * pose[i];
+        }
+        pl_surface_point p;
+        pl_collider_query(collider, identity_pose, x, &p);
+        assert_close(p.distance, 0.0, 1e-15);
+        assert_true(pl_dot3(p.normal, m) > 0.5);
+        check_invariants(&p);
+        pl_collider_destroy(ctx, collider);
+        pl_mesh_free(ctx, mesh);
+    }
+    pl_context_destroy(ctx);
+}
+
+/* A blade as thin as rounding lets it be: past its edge is outside, whichever side of its plane. */
+static void test_thin_blade(void **state)
+{
+    (void)state;
+    const double vertices[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0.25, 0.25, 1e-15}, still[3] = {0};
+    const int triangles[12] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3};
+    pl_context *ctx = test_context(1);
+    uint64_t seed = 19;
+    for (int turn = 0; turn < 40; turn++) {
+        double pose[7];
+        random_pose(&seed, pose);
+        memset(pose, 0, 3 * sizeof *pose);
+        pl_mesh *mesh;
+        assert_ok(ctx, pl_mesh_create(ctx, 4, vertices, 0, NULL, 4, triangles, &mesh));
+        pl_mesh_transform(mesh, 1.0, pose + 3, still);
+        pl_collider *collider = mesh_collider(ctx, mesh);
+        for (int k = -20; k <= 20; k++) {
+            const double local[3] = {0.25, -0.1, 0.01 * k};
+            double x[3], away[3] = {0.0, local[1], local[2]};
+            pl_surface_point p;
+            to_world(pose, local, x);
+            to_world(pose, away, away);
+            pl_collider_query(collider, identity_pose, x, &p);
+            assert_close(p.distance, sqrt(0.01 + 1e-4 * k * k), 1e-15);
+            assert_close(pl_dot3(p.normal, away), p.distance, 1e-14);
+        }
+        pl_collider_destroy(ctx, collider);
+        pl_mesh_free(ctx, mesh);
+    }
     pl_context_destroy(ctx);
 }
 
@@ -334,9 +431,15 @@ static void test_bad_surfaces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mesh_is_box),          cmocka_unit_test(test_mesh_is_nearly_sphere),
-        cmocka_unit_test(test_concave_mesh),         cmocka_unit_test(test_spiky_mesh),
-        cmocka_unit_test(test_mesh_singular_points), cmocka_unit_test(test_bad_surfaces),
+        cmocka_unit_test(test_mesh_is_box),
+        cmocka_unit_test(test_border_of_edge),
+        cmocka_unit_test(test_on_edge),
+        cmocka_unit_test(test_thin_blade),
+        cmocka_unit_test(test_mesh_is_nearly_sphere),
+        cmocka_unit_test(test_concave_mesh),
+        cmocka_unit_test(test_spiky_mesh),
+        cmocka_unit_test(test_mesh_singular_points),
+        cmocka_unit_test(test_bad_surfaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -279,24 +279,13 @@ static pl_feature describe(const pl_collider_mesh *mesh, const pl_bvh_hit *hit, 
     return PL_FEATURE_EDGE;
 }
 
-/* Whether x, off the surface by `to` from an edge or vertex, is inside. Where a thin blade leaves m no
- * say, the winding number decides. */
-static bool is_inside(const pl_collider_mesh *mesh, const double x[3], const double to[3],
-                      const double m[3])
-{
-    double height = pl_dot3(to, m);
-    if (fabs(height) > 1e-6 * pl_norm3(to))
-        return height < 0.0;
-    return pl_bvh_winding(mesh->bvh, x) > 0.5;
-}
-
 /* Distance and normal from the nearest point of an edge or vertex. */
-static void leave_crease(const pl_collider_mesh *mesh, const double x[3], const double to[3],
-                         const pl_bvh_hit *hit, const double m[3], pl_local_point *out)
+static void leave_crease(const pl_collider_mesh *mesh, const double to[3], const pl_bvh_hit *hit,
+                         const double m[3], pl_local_point *out)
 {
     double length = pl_norm3(to), width = pl_norm3(m);
     if (length > mesh->resolution) {
-        out->distance = is_inside(mesh, x, to, m) ? -length : length;
+        out->distance = pl_dot3(to, m) < 0.0 ? -length : length;
         for (int i = 0; i < 3; i++)
             out->normal[i] = to[i] / out->distance;
         return;
@@ -327,7 +316,7 @@ void pl_collider_mesh_query(const pl_collider_mesh *mesh, const double x[3], pl_
         pl_axpy3(-pl_dot3(to, axis), axis, to);
         memcpy(out->axis, axis, sizeof out->axis);
     }
-    leave_crease(mesh, x, to, &hit, m, out);
+    leave_crease(mesh, to, &hit, m, out);
     out->bend = pl_reciprocal(out->distance);
     out->axis_bend = feature == PL_FEATURE_EDGE ? 0.0 : out->bend;
 }
