@@ -1,0 +1,15 @@
+/* The readers, one per format: each fills `raw` from a file that is open in `scan`. */
+#ifndef PL_MESH_READ_H
+#define PL_MESH_READ_H
+
+#include "mesh/raw.h"
+#include "mesh/scan.h"
+
+pl_status pl_read_gmsh(pl_scan *scan, pl_raw *raw);
+pl_status pl_read_medit(pl_scan *scan, pl_raw *raw);
+pl_status pl_read_vtk(pl_scan *scan, pl_raw *raw); /* legacy */
+pl_status pl_read_vtu(pl_scan *scan, pl_raw *raw);
+pl_status pl_read_tetgen(pl_scan *scan, pl_raw *raw); /* opens the other of the two files itself */
+pl_status pl_read_obj(pl_scan *scan, pl_raw *raw);
+
+#endif
