@@ -8,6 +8,8 @@
 #include "core/vec.h"
 #include "elastic/elastic.h"
 
+#include <lapacke.h>
+
 static const double tet_rest[12] = {0.1, 0.0, -0.05, 1.05, 0.1, 0.0, 0.15, 0.95, 0.1, 0.0, 0.2, 1.1};
 static const double triangle_rest[9] = {0.1, 0.0, 0.3, 1.05, 0.1, 0.25, 0.15, 0.95, 0.1};
 static const int corners[4] = {2, 0, 3, 1}, triangle_corners[3] = {2, 0, 1};
@@ -150,6 +152,9 @@ static const double inverted[][3] = {
     {1.2, 0.9, -0.3}, {1.0, 1.0, -0.5}, {0.8, 0.6, -0.4}, {1.3, 0.7, 0.0}, {2.0, 0.3, -0.05},
 };
 
+/* Where the projection of Neo-Hookean leaves its usual branch. */
+static const double expanded[][3] = {{5.0, 5.0, 1.0}, {9.5, 1.0, 1.0}, {4.0, 3.0, 2.0}};
+
 static void check_material(pl_model model, pl_reading reading, double worst[2])
 {
     for (int cloth = 0; cloth < 2; cloth++) {
@@ -170,6 +175,12 @@ static void check_material(pl_model model, pl_reading reading, double worst[2])
             deform(&o, inverted[i], 3 + i, q);
             check_derivatives(&o, q, what, worst);
         }
+        for (size_t i = 0; i < sizeof expanded / sizeof *expanded; i++) {
+            snprintf(what, sizeof what, "model %d reading %d cloth %d expanded %zu", (int)model,
+                     (int)reading, cloth, i);
+            deform(&o, expanded[i], 17 + i, q);
+            check_derivatives(&o, q, what, worst);
+        }
         destroy_one(&o);
     }
 }
@@ -184,10 +195,101 @@ static void test_derivatives(void **state)
     print_message("gradient %.2g, tangent %.2g\n", worst[0], worst[1]);
 }
 
+/* The element's tangent as a dense symmetric matrix [3n, 3n]. */
+static void dense_tangent(one *o, const double *q, bool clamp, double *dense)
+{
+    double tangent[16 * 9];
+    const pl_pattern *p = pl_elastic_pattern(o->el);
+    assert_int_equal(pl_elastic_evaluate(o->el, q, clamp, 1.0, NULL, NULL, tangent).inadmissible, -1);
+    for (int i = 0; i < 3 * o->n; i++)
+        for (int j = 0; j < 3 * o->n; j++)
+            dense[3 * o->n * i + j] =
+                tangent[9 * pl_pattern_find(p, i / 3, j / 3) + 3 * (i % 3) + j % 3];
+}
+
+/* The clamped tangent is positive semi-definite and bounds the true one; where that is positive
+ * semi-definite itself the two are the same. */
+static void check_clamped(one *o, const double *q, int *indefinite)
+{
+    int n = 3 * o->n;
+    double exact[144], clamped[144], difference[144], copy[144], w[12], size = 0.0;
+    dense_tangent(o, q, false, exact);
+    dense_tangent(o, q, true, clamped);
+    for (int i = 0; i < n * n; i++) {
+        difference[i] = clamped[i] - exact[i];
+        size = fmax(size, fabs(exact[i]));
+    }
+    memcpy(copy, clamped, sizeof copy);
+    assert_int_equal(LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'N', 'U', n, copy, n, w), 0);
+    assert_true(w[0] > -1e-13 * size);
+    memcpy(copy, difference, sizeof copy);
+    assert_int_equal(LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'N', 'U', n, copy, n, w), 0);
+    assert_true(w[0] > -1e-13 * size);
+    double change = fmax(fabs(w[0]), fabs(w[n - 1]));
+    assert_int_equal(LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'N', 'U', n, exact, n, w), 0);
+    if (w[0] > -1e-13 * size)
+        assert_true(change < 1e-13 * size);
+    else
+        (*indefinite)++;
+}
+
+static void test_clamped(void **state)
+{
+    (void)state;
+    int indefinite = 0;
+    double q[12];
+    for (int model = PL_ARAP; model <= PL_NEO_HOOKEAN; model++)
+        for (int reading = PL_EXACT; reading <= PL_PROJECTIVE; reading++)
+            for (int cloth = 0; cloth < 2; cloth++) {
+                one o = create_one(cloth, (pl_model)model, (pl_reading)reading);
+                for (size_t i = 0; i < sizeof admissible / sizeof *admissible; i++) {
+                    deform(&o, admissible[i], 7 + i, q);
+                    check_clamped(&o, q, &indefinite);
+                }
+                for (size_t i = 0; i < sizeof expanded / sizeof *expanded; i++) {
+                    deform(&o, expanded[i], 7 + i, q);
+                    check_clamped(&o, q, &indefinite);
+                }
+                bool any = !cloth && (model != PL_NEO_HOOKEAN || reading != PL_EXACT);
+                for (size_t i = 0; any && i < sizeof inverted / sizeof *inverted; i++) {
+                    deform(&o, inverted[i], 7 + i, q);
+                    check_clamped(&o, q, &indefinite);
+                }
+                destroy_one(&o);
+            }
+    assert_true(indefinite > 20);
+}
+
+/* sigma_2 + sigma_3 = 0 and sheets collapsed to a line or a point: nothing is infinite. */
+static void test_singular(void **state)
+{
+    (void)state;
+    static const double values[][3] = {{1, 0.5, -0.5}, {1, 1, -1}, {1, 0, 0}, {0, 0, 0}};
+    for (int model = PL_ARAP; model <= PL_NEO_HOOKEAN; model++)
+        for (int cloth = 0; cloth < 2; cloth++)
+            for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+                one o = create_one(cloth, (pl_model)model, PL_PROJECTIVE);
+                double q[12], g[12], dense[144];
+                deform(&o, values[i], 5, q);
+                assert_true(isfinite(energy_at(&o, q)));
+                gradient_at(&o, q, g);
+                for (int j = 0; j < 3 * o.n; j++)
+                    assert_true(isfinite(g[j]));
+                for (int clamp = 0; clamp < 2; clamp++) {
+                    dense_tangent(&o, q, clamp, dense);
+                    for (int j = 0; j < 9 * o.n * o.n; j++)
+                        assert_true(isfinite(dense[j]));
+                }
+                destroy_one(&o);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_clamped),
+        cmocka_unit_test(test_singular),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

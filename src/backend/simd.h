@@ -97,6 +97,12 @@ static inline vd v_max(vd a, vd b)
     return v_select(a > b, a, b);
 }
 
+/* 2^-e for |x| in [2^e, 2^(e+1)); finite for zero. */
+static inline vd v_inverse_power(vd x)
+{
+    return (vd)(0x7fe0000000000000ull - ((vu)x & 0x7ff0000000000000ull));
+}
+
 /*
  * log x for normal x > 0. x = 2^e (1 + f), 1 + f in [sqrt(1/2), sqrt 2), s = f / (2 + f), and
  * log(1 + f) = 2 atanh s = f - s (f - 2 (s^2/3 + s^4/5 + ...)); |s| < 0.172, so eleven terms reach

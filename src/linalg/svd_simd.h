@@ -71,6 +71,7 @@ static inline __attribute__((always_inline)) void v_left_vectors(vd B[3][3], vd 
     /* A unit vector across u1, without branches (Duff et al., 2017). */
     vd sign = v_copysign(v_set(1.0), z), a = -1.0 / (sign + z);
     vd any[3] = {1.0 + sign * x * x * a, sign * x * y * a, -sign * x};
+    vd side = v_copysign(v_set(1.0), any[0] * B[0][1] + any[1] * B[1][1] + any[2] * B[2][1]);
 
     vd along = x * B[0][1] + y * B[1][1] + z * B[2][1];
     vd w[3] = {B[0][1] - along * x, B[1][1] - along * y, B[2][1] - along * z};
@@ -79,7 +80,7 @@ static inline __attribute__((always_inline)) void v_left_vectors(vd B[3][3], vd 
     vm good = (across > 0.25 * whole) & (across > 0.0);
     vd r2 = 1.0 / v_sqrt(v_select(good, across, v_set(1.0)));
     for (int i = 0; i < 3; i++)
-        w[i] = v_select(good, w[i] * r2, any[i]);
+        w[i] = v_select(good, w[i] * r2, side * any[i]);
     U[0][0] = x, U[1][0] = y, U[2][0] = z;
     U[0][1] = w[0], U[1][1] = w[1], U[2][1] = w[2];
     U[0][2] = y * w[2] - z * w[1];
@@ -92,9 +93,25 @@ static inline vd v_column_dot(vd U[3][3], vd B[3][3], int column)
     return U[0][column] * B[0][column] + U[1][column] * B[1][column] + U[2][column] * B[2][column];
 }
 
+/* Divides F by the power of two of its largest entry, so that no square over- or underflows; returns
+ * its inverse. Exact. */
+static inline __attribute__((always_inline)) vd v_normalise(vd F[3][3], int columns)
+{
+    vd largest = v_set(0.0);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < columns; j++)
+            largest = v_max(v_abs(F[i][j]), largest);
+    vd scale = v_inverse_power(largest);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < columns; j++)
+            F[i][j] *= scale;
+    return v_inverse_power(scale);
+}
+
 /* F [3][3] is overwritten. */
 static inline void v_svd3(vd F[3][3], vd U[3][3], vd sigma[3], vd V[3][3])
 {
+    vd scale = v_normalise(F, 3);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             V[i][j] = v_set(i == j ? 1.0 : 0.0);
@@ -110,13 +127,14 @@ static inline void v_svd3(vd F[3][3], vd U[3][3], vd sigma[3], vd V[3][3])
     v_order(F, V, 3, 1, 2);
     v_left_vectors(F, U);
     for (int i = 0; i < 3; i++)
-        sigma[i] = v_column_dot(U, F, i);
+        sigma[i] = scale * v_column_dot(U, F, i);
 }
 
 /* The 3x2 case: F in the first two columns (overwritten), V [2][2] in the corner, U's third column is
  * the normal, both sigma >= 0. */
 static inline void v_svd32(vd F[3][3], vd U[3][3], vd sigma[3], vd V[3][3])
 {
+    vd scale = v_normalise(F, 2);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++)
             V[i][j] = v_set(i == j ? 1.0 : 0.0);
@@ -126,7 +144,7 @@ static inline void v_svd32(vd F[3][3], vd U[3][3], vd sigma[3], vd V[3][3])
     v_order(F, V, 2, 0, 1);
     v_left_vectors(F, U);
     for (int i = 0; i < 2; i++)
-        sigma[i] = v_column_dot(U, F, i);
+        sigma[i] = scale * v_column_dot(U, F, i);
 }
 
 #endif
