@@ -59,7 +59,10 @@ void pl_key_expectation(const pl_key *key, char *out, size_t size)
         snprintf(out, size, "an array of %d numbers%s%s", key->length, range, unit);
         break;
     case PL_KEY_INTEGERS:
-        snprintf(out, size, "an array of %d whole numbers%s%s", key->length, range, unit);
+        if (key->length < 0)
+            snprintf(out, size, "an array of whole numbers%s%s", range, unit);
+        else
+            snprintf(out, size, "an array of %d whole numbers%s%s", key->length, range, unit);
         break;
     case PL_KEY_OBJECT:
         snprintf(out, size, "an object");

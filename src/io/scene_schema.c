@@ -212,13 +212,13 @@ static json_t *object_schema(const pl_spec *spec, const char *defaults)
     return spec->one_of ? one_of_schema(spec, defaults) : plain_schema(spec, defaults);
 }
 
-pl_status pl_scene_schema(pl_context *ctx, char **text)
+pl_status pl_spec_schema(pl_context *ctx, const pl_spec *spec, const char *title, char **text)
 {
     *text = NULL;
     json_t *schema = json_pack("{s:s, s:s}", "$schema", "https://json-schema.org/draft/2020-12/schema",
-                               "title", "Pliant scene");
-    json_t *scene = object_schema(&pl_spec_scene, NULL);
-    json_object_update(schema, scene);
+                               "title", title);
+    json_t *object = object_schema(spec, NULL);
+    json_object_update(schema, object);
     /* 15 digits: enough for every default, and 0.3 prints as 0.3. */
     char *dump = json_dumps(schema, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     size_t length = dump ? strlen(dump) : 0;
@@ -227,7 +227,12 @@ pl_status pl_scene_schema(pl_context *ctx, char **text)
         (*text)[length] = '\n';
     }
     free(dump);
-    json_decref(scene);
+    json_decref(object);
     json_decref(schema);
     return *text ? PL_OK : PL_ERROR_MEMORY;
+}
+
+pl_status pl_scene_schema(pl_context *ctx, char **text)
+{
+    return pl_spec_schema(ctx, &pl_spec_scene, "Pliant scene", text);
 }

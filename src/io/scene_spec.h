@@ -59,7 +59,7 @@ typedef enum pl_key_kind {
     PL_KEY_TEXT,      /* const char *, the document's */
     PL_KEY_CHOICE,    /* int: the index of one of `choices` */
     PL_KEY_VECTOR,    /* double[length] */
-    PL_KEY_INTEGERS,  /* int[length] */
+    PL_KEY_INTEGERS,  /* int[length]; length -1 = any number of them, read by the builder */
     PL_KEY_OBJECT,    /* `spec`, read into the same struct from `offset` */
     PL_KEY_LIST,      /* array of `spec`; read by the builder */
     PL_KEY_ROWS,      /* [[time, length values], ...], time increasing; read by the builder */
@@ -104,6 +104,8 @@ pl_status pl_spec_check(const pl_document *document, const pl_spec *spec, const 
 /* Reads the keys that are present into `into`; others stay. The object has been checked. */
 void pl_spec_read(const pl_spec *spec, const json_t *object, void *into);
 bool pl_key_ranged(const pl_key *key);
+/* The JSON Schema of objects of this kind; *text is the caller's, freed with pl_free. */
+pl_status pl_spec_schema(pl_context *ctx, const pl_spec *spec, const char *title, char **text);
 /* "expected a number > 0 (Pa)" without the first word. */
 void pl_key_expectation(const pl_key *key, char *out, size_t size);
 
