@@ -49,6 +49,94 @@ typedef enum pl_stop {
 
 PL_API const char *pl_stop_text(pl_stop stop); /* a clause such as "the loss reached its goal" */
 
+/* ------------------------------------------------------------------------------- tasks */
+
+/* What a task file says, with its scene and targets: see docs/fitting.md and docs/task.schema.json. */
+typedef struct pl_task pl_task;
+
+/*
+ * Reads and checks a task; simulates its targets if they are to be. `overrides` [override_count] are
+ * "path=value" texts: "optimizer.iterations=5" of the task, "scene.bodies[0].mesh.cell=0.1" of its
+ * scene. Messages are as those of pl_scene_load. On failure *out is NULL.
+ */
+PL_API pl_status pl_task_load(pl_context *ctx, const char *path, int override_count,
+                              const char *const *overrides, pl_task **out);
+PL_API void pl_task_destroy(pl_task *task); /* NULL is fine */
+/* The JSON Schema of task files; as pl_scene_schema. */
+PL_API pl_status pl_task_schema(pl_context *ctx, char **text);
+
+/* ------------------------------------------------------------------------------- fits */
+
+/* After the start and after every iteration. */
+typedef struct pl_fit_progress {
+    int iteration, iterations; /* done, and at most */
+    int evaluations;           /* simulations for it so far */
+    double loss;
+    double contact_epsilon2; /* N m; larger than the scene's own during a continuation */
+    int parameter_count;     /* at most 32 are shown */
+    const char *const *names;
+    const double *values; /* [parameter_count] */
+} pl_fit_progress;
+
+typedef struct pl_fit_def {
+    const char *directory; /* checkpoint and results go there; NULL = nowhere */
+    bool resume;           /* go on from the directory's checkpoint, bit for bit */
+    bool report;           /* write report.html and pictures too; default true */
+    bool uncertainty;      /* standard errors and correlations at the end; default true */
+    void (*progress)(void *user, const pl_fit_progress *progress); /* may be NULL */
+    bool (*keep_going)(void *user); /* asked after every step; NULL = always */
+    void *user;
+} pl_fit_def;
+
+PL_API pl_fit_def pl_fit_def_default(void);
+
+/* Arrays are the result's. k rows: the start and every iteration; p parameters (at most 32 are kept).
+ */
+typedef struct pl_fit_result {
+    pl_stop stop;
+    int iterations, evaluations;
+    int row_count;                /* k */
+    int parameter_count;          /* p */
+    const char *const *names;     /* [p] */
+    const char *const *units;     /* [p], entries may be NULL */
+    const double *truth;          /* [p], NaN where not known */
+    const double *loss;           /* [k] */
+    const double *epsilon2;       /* [k] N m */
+    const double *values;         /* [k, p]; the last row is the answer */
+    const double *gradient;       /* [k, p] of the loss, in the optimiser's x */
+    const double *difference;     /* [k, p] the same by finite differences; NaN where not made */
+    const double *standard_error; /* [p], NaN where it could not be told */
+    const double *correlation;    /* [p, p] */
+    double seconds;               /* of the whole fit */
+    double forward_seconds, backward_seconds; /* rollouts; adjoint or tangent sweeps */
+    int rollouts, sweeps;
+    int steps;         /* of a rollout */
+    size_t tape_bytes; /* largest */
+} pl_fit_result;
+
+/*
+ * Runs a task. With a directory, checkpoint.json is replaced after every iteration, whole or not at
+ * all, and at the end history.csv, result.json and the report are written. PL_ERROR_INTERRUPTED when
+ * keep_going said so: the checkpoint is then that of the last whole iteration.
+ */
+PL_API pl_status pl_task_fit(pl_task *task, const pl_fit_def *def, pl_fit_result **out);
+PL_API void pl_fit_result_free(const pl_task *task, pl_fit_result *result); /* NULL is fine */
+
+/* ------------------------------------------------------------------------------- measures */
+
+/*
+ * A fit's course as the paper's Table 2 measures it. With T iterations, loss l_i and share
+ * a_i = (l_i - l_T) / (l_0 - l_T), the stages are early [0, t50), mid [t50, t90), late [t90, T].
+ */
+typedef struct pl_fit_stages {
+    double t50, t90; /* first i / T with 1 - a_i >= 0.5, 0.9 */
+    double area[3];  /* mean of a_i over a stage, 0 for an empty one: the paper's formula */
+    double share[3]; /* sum of a_i over a stage / T, in percent: what the paper's numbers look like */
+    double error[3]; /* mean relative difference of gradient and finite differences; NaN = none made */
+} pl_fit_stages;
+
+PL_API pl_fit_stages pl_fit_measure(const pl_fit_result *result);
+
 #ifdef __cplusplus
 }
 #endif

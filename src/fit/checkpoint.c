@@ -1,0 +1,142 @@
+/*
+ * Checkpoints: the optimiser's whole state and the history as JSON, numbers with 17 digits, which is
+ * exact. The new file is written beside the old one, flushed to the disk and renamed over it: whatever
+ * happens in between, one of the two is whole.
+ */
+#include "fit/fit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+pl_status pl_write_whole(pl_context *ctx, const char *path, const char *text, size_t length)
+{
+    char temporary[4096];
+    if (snprintf(temporary, sizeof temporary, "%s.new", path) >= (int)sizeof temporary)
+        return pl_fail(ctx, PL_ERROR_FILE, "%s: the path is too long", path);
+    FILE *file = fopen(temporary, "wb");
+    bool good = file && fwrite(text, 1, length, file) == length && fflush(file) == 0 &&
+                fsync(fileno(file)) == 0;
+    int error = errno;
+    if (file && fclose(file) != 0 && good) {
+        good = false;
+        error = errno;
+    }
+    if (good && rename(temporary, path) == 0)
+        return PL_OK;
+    if (good)
+        error = errno;
+    unlink(temporary);
+    return pl_fail(ctx, PL_ERROR_FILE, "%s: cannot write: %s", path, strerror(error));
+}
+
+static json_t *array_of(int count, const double *values)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(array, isfinite(values[i]) ? json_real(values[i]) : json_null());
+    return array;
+}
+
+static void checkpoint_path(const pl_fit *fit, char *out, size_t size)
+{
+    snprintf(out, size, "%s/checkpoint.json", fit->def.directory);
+}
+
+pl_status pl_checkpoint_save(const pl_fit *fit)
+{
+    char path[4096], fingerprint[17];
+    const pl_evaluation_times *t = &fit->evaluation->times;
+    const pl_optimizer *opt = fit->optimizer;
+    double seconds = fit->seconds_before + (pl_milliseconds() - fit->started) / 1e3;
+    checkpoint_path(fit, path, sizeof path);
+    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, fit->task->fingerprint);
+    json_t *root = json_pack(
+        "{s:i, s:s, s:i, s:i, s:f, s:f, s:f, s:i, s:i, s:I, s:o, s:i, s:o}", "checkpoint", 1, "task",
+        fingerprint, "stage", fit->stage, "stage_start", fit->stage_start, "seconds", seconds,
+        "forward", t->forward, "backward", t->backward, "rollouts", t->rollouts, "sweeps", t->sweeps,
+        "tape_bytes", (json_int_t)t->tape_bytes, "state", array_of(opt->state_count, opt->state),
+        "rows", fit->row_count, "history", array_of(fit->row_count * fit->width, fit->rows));
+    char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    pl_status status = text ? pl_write_whole(fit->ctx, path, text, strlen(text))
+                            : pl_fail(fit->ctx, PL_ERROR_MEMORY, "out of memory");
+    free(text);
+    json_decref(root);
+    return status;
+}
+
+static pl_status damaged(const pl_fit *fit, const char *path, const char *what)
+{
+    return pl_fail(fit->ctx, PL_ERROR_PARSE, "%s: not a checkpoint of this version: %s", path, what);
+}
+
+/* Reads `count` numbers, null as NaN. */
+static bool read_array(const json_t *array, size_t count, double *out)
+{
+    if (!json_is_array(array) || json_array_size(array) != count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(array, i);
+        out[i] = json_is_number(value) ? json_number_value(value) : NAN;
+    }
+    return true;
+}
+
+static pl_status take_over(pl_fit *fit, const char *path, const json_t *root)
+{
+    pl_status status = PL_OK;
+    char fingerprint[17];
+    int version, rows;
+    const char *task;
+    json_int_t tape;
+    json_t *state, *history;
+    double *values = NULL;
+    pl_evaluation_times *t = &fit->evaluation->times;
+    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, fit->task->fingerprint);
+    if (json_unpack((json_t *)root, "{s:i, s:s, s:i, s:i, s:F, s:F, s:F, s:i, s:i, s:I, s:o, s:i, s:o}",
+                    "checkpoint", &version, "task", &task, "stage", &fit->stage, "stage_start",
+                    &fit->stage_start, "seconds", &fit->seconds_before, "forward", &t->forward,
+                    "backward", &t->backward, "rollouts", &t->rollouts, "sweeps", &t->sweeps,
+                    "tape_bytes", &tape, "state", &state, "rows", &rows, "history", &history) != 0 ||
+        version != 1 || rows < 1)
+        return damaged(fit, path, "something is missing");
+    if (strcmp(task, fingerprint) != 0)
+        return pl_fail(
+            fit->ctx, PL_ERROR_ARGUMENT,
+            "%s: belongs to another task, or the task, its scene or its targets have changed", path);
+    t->tape_bytes = (size_t)tape;
+    PL_NEW(fit->ctx, values, fit->optimizer->state_count, done);
+    if (!read_array(state, (size_t)fit->optimizer->state_count, values)) {
+        status = damaged(fit, path, "\"state\"");
+        goto done;
+    }
+    PL_CHECK(pl_optimizer_resume(fit->optimizer, fit->optimizer->state_count, values), done);
+    PL_CHECK(
+        pl_grow(fit->ctx, (void **)&fit->rows, &fit->row_capacity, rows * fit->width, sizeof(double)),
+        done);
+    if (!read_array(history, (size_t)rows * (size_t)fit->width, fit->rows)) {
+        status = damaged(fit, path, "\"history\"");
+        goto done;
+    }
+    fit->row_count = rows;
+done:
+    pl_free(fit->ctx, values);
+    return status;
+}
+
+pl_status pl_checkpoint_load(pl_fit *fit)
+{
+    char path[4096];
+    json_error_t error;
+    checkpoint_path(fit, path, sizeof path);
+    if (access(path, R_OK) != 0)
+        return pl_fail(fit->ctx, PL_ERROR_FILE, "%s: cannot open: %s", path, strerror(errno));
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!root)
+        return damaged(fit, path, error.text);
+    pl_status status = take_over(fit, path, root);
+    json_decref(root);
+    return status;
+}

@@ -1,0 +1,290 @@
+/*
+ * One evaluation: x -> scene -> rollout -> loss, its gradient by one reverse sweep, its residuals'
+ * Jacobian by a tangent sweep per unknown, and finite differences to check both.
+ */
+#include "fit/task.h"
+
+pl_status pl_evaluation_create(pl_task *task, pl_evaluation **out)
+{
+    pl_status status = PL_OK;
+    pl_context *ctx = task->ctx;
+    size_t n = 3 * (size_t)task->scene->vertex_count;
+    pl_evaluation *e = NULL;
+    *out = NULL;
+    PL_NEW(ctx, e, 1, done);
+    e->task = task;
+    PL_NEW(ctx, e->x, task->n, done);
+    PL_NEW(ctx, e->q, n, done);
+    PL_NEW(ctx, e->v, n, done);
+    PL_CHECK(pl_gradient_create(task->scene, task->steps, task->wanted, &e->gradient), done);
+    *out = e;
+    e = NULL;
+done:
+    pl_evaluation_destroy(e);
+    return status;
+}
+
+void pl_evaluation_forget(pl_evaluation *e)
+{
+    pl_rollout_destroy(e->rollout);
+    pl_state_destroy(e->task->scene, e->state);
+    pl_sim_destroy(e->sim);
+    e->rollout = NULL;
+    e->state = NULL;
+    e->sim = NULL;
+}
+
+void pl_evaluation_destroy(pl_evaluation *e)
+{
+    if (!e)
+        return;
+    pl_context *ctx = e->task->ctx;
+    pl_evaluation_forget(e);
+    pl_gradient_destroy(e->task->scene, e->gradient);
+    pl_free(ctx, e->x);
+    pl_free(ctx, e->q);
+    pl_free(ctx, e->v);
+    pl_free(ctx, e);
+}
+
+static bool going_on(void *user, int step, const pl_state *state, const pl_step_info *info)
+{
+    (void)step, (void)state, (void)info;
+    pl_evaluation *e = user;
+    return !e->keep_going || e->keep_going(e->user);
+}
+
+static void clear_gradient(const pl_task *task, pl_gradient *g)
+{
+    const pl_scene *s = task->scene;
+    size_t steps = (size_t)task->steps, n = 3 * (size_t)s->vertex_count,
+           elements = (size_t)s->element_count;
+    const struct {
+        double *values;
+        size_t count;
+    } fields[] = {{g->position, n},
+                  {g->velocity, n},
+                  {g->force, 3 * steps * (size_t)s->force_count},
+                  {g->wind, 3 * steps * (size_t)s->wind_count},
+                  {g->pin_target, 3 * steps * (size_t)s->pin_vertex_count},
+                  {g->collider_pose, 6 * steps * (size_t)s->collider_count},
+                  {g->young, elements},
+                  {g->poisson, elements},
+                  {g->density, elements},
+                  {g->bending, elements},
+                  {g->damping, elements},
+                  {g->friction, (size_t)s->collider_count * (size_t)s->body_count},
+                  {g->compliance, (size_t)s->pin_count}};
+    for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
+        if (fields[k].values)
+            memset(fields[k].values, 0, fields[k].count * sizeof(double));
+}
+
+pl_status pl_evaluation_run(pl_evaluation *e, const double *x)
+{
+    pl_task *task = e->task;
+    pl_status status = PL_OK;
+    if (e->rollout && memcmp(e->x, x, (size_t)task->n * sizeof *x) == 0)
+        return PL_OK;
+    double start = pl_milliseconds();
+    pl_evaluation_forget(e);
+    PL_CHECK(pl_state_create(task->scene, &e->state), done);
+    PL_CHECK(pl_task_apply(task, x, e->state), done);
+    PL_CHECK(pl_sim_create(task->scene, &e->sim), done);
+    pl_rollout_def def = pl_rollout_def_default();
+    def.steps = task->steps;
+    def.inputs = (pl_rollout_inputs){.force = task->force,
+                                     .wind = task->wind,
+                                     .pin_target = task->pin_target,
+                                     .collider_pose = task->pose};
+    def.memory_budget = task->tape_bytes;
+    def.progress = going_on;
+    def.progress_user = e;
+    PL_CHECK(pl_rollout_run(e->sim, e->state, &def, &e->rollout), done);
+    memcpy(e->x, x, (size_t)task->n * sizeof *x);
+    e->times.rollouts++;
+    e->times.forward += (pl_milliseconds() - start) / 1e3;
+    if (pl_rollout_bytes(e->rollout) > e->times.tape_bytes)
+        e->times.tape_bytes = pl_rollout_bytes(e->rollout);
+done:
+    if (status != PL_OK)
+        pl_evaluation_forget(e);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------- gradient */
+
+typedef struct loss_call {
+    pl_evaluation *e;
+    pl_status status;
+} loss_call;
+
+static bool add_loss(void *user, int step, const double *q, const double *v, double *value, double *dq,
+                     double *dv)
+{
+    loss_call *call = user;
+    call->status = pl_task_loss_at(call->e->task, step, q, v, value, dq, dv);
+    return call->status == PL_OK && going_on(call->e, step, NULL, NULL);
+}
+
+/* |r|^2 of the regularisers and, when gradient is not NULL, 2 J^T r. */
+static double regulariser(const pl_task *task, const double *x, double *gradient)
+{
+    double sum = 0;
+    for (int k = 0; k < task->unknown_count; k++) {
+        const pl_unknown *u = &task->unknowns[k];
+        int last = u->first + u->count - 1;
+        for (int i = u->first; i <= last; i++) {
+            double d = x[i] - task->initial[i], step = i < last ? x[i + 1] - x[i] : 0;
+            sum += u->prior * d * d + u->smooth * step * step;
+            if (!gradient)
+                continue;
+            gradient[i] += 2 * u->prior * d - 2 * u->smooth * step;
+            if (i < last)
+                gradient[i + 1] += 2 * u->smooth * step;
+        }
+    }
+    return sum;
+}
+
+/* The loss without its gradient, from the states the terms need. */
+static pl_status loss_only(pl_evaluation *e, const double *x, double *loss)
+{
+    PL_TRY(pl_evaluation_run(e, x));
+    *loss = regulariser(e->task, x, NULL);
+    for (int step = 1; step <= e->task->steps; step++) {
+        if (!pl_task_needs_step(e->task, step))
+            continue;
+        PL_TRY(pl_rollout_state(e->rollout, step, e->q, e->v));
+        PL_TRY(pl_task_loss_at(e->task, step, e->q, e->v, loss, NULL, NULL));
+    }
+    return PL_OK;
+}
+
+pl_status pl_evaluation_loss(void *user, const double *x, double *loss, double *gradient)
+{
+    pl_evaluation *e = user;
+    loss_call call = {e, PL_OK};
+    pl_adjoint_def def = pl_adjoint_def_default();
+    pl_adjoint_info info;
+    PL_TRY(pl_evaluation_run(e, x));
+    double start = pl_milliseconds();
+    clear_gradient(e->task, e->gradient);
+    def.tolerance = e->task->adjoint_tolerance;
+    pl_status status = pl_rollout_backward(e->rollout, &def, add_loss, &call, e->gradient, &info);
+    if (status != PL_OK)
+        return call.status != PL_OK ? call.status : status;
+    memset(gradient, 0, (size_t)e->task->n * sizeof *gradient);
+    pl_task_chain(e->task, x, e->gradient, gradient);
+    *loss = info.loss + regulariser(e->task, x, gradient);
+    e->times.sweeps++;
+    e->times.backward += (pl_milliseconds() - start) / 1e3;
+    return PL_OK;
+}
+
+/* ------------------------------------------------------------------------------- residuals */
+
+typedef struct tangent_call {
+    pl_evaluation *e;
+    double *dr; /* [residual_count] */
+    pl_status status;
+} tangent_call;
+
+static bool write_along(void *user, int step, const double *q, const double *v, const double *dq,
+                        const double *dv)
+{
+    tangent_call *call = user;
+    call->status = pl_task_residual_along(call->e->task, step, q, v, dq, dv, call->dr);
+    return call->status == PL_OK && going_on(call->e, step, NULL, NULL);
+}
+
+static pl_status tangent_row(pl_evaluation *e, const double *x, int entry, double *dr)
+{
+    tangent_call call = {e, dr, PL_OK};
+    pl_adjoint_def def = pl_adjoint_def_default();
+    def.tolerance = e->task->adjoint_tolerance;
+    const pl_unknown *u = e->task->unknowns;
+    while (entry >= u->first + u->count)
+        u++;
+    clear_gradient(e->task, e->gradient);
+    pl_task_direction(e->task, entry, pl_map_slope(u, x[entry]), e->gradient);
+    pl_status status = pl_rollout_tangent(e->rollout, &def, e->gradient, write_along, &call, NULL);
+    return call.status != PL_OK ? call.status : status;
+}
+
+pl_status pl_evaluation_residual(void *user, const double *x, double *r, double *jacobian)
+{
+    pl_evaluation *e = user;
+    pl_task *task = e->task;
+    size_t m = (size_t)task->residual_count;
+    PL_TRY(pl_evaluation_run(e, x));
+    for (int step = 1; step <= task->steps; step++) {
+        if (!pl_task_needs_step(task, step))
+            continue;
+        PL_TRY(pl_rollout_state(e->rollout, step, e->q, e->v));
+        PL_TRY(pl_task_residual_at(task, step, e->q, e->v, r));
+    }
+    if (jacobian) {
+        double start = pl_milliseconds();
+        memset(jacobian, 0, (size_t)task->n * m * sizeof *jacobian);
+        for (int i = 0; i < task->n; i++)
+            PL_TRY(tangent_row(e, x, i, jacobian + (size_t)i * m));
+        e->times.sweeps += task->n;
+        e->times.backward += (pl_milliseconds() - start) / 1e3;
+    }
+    pl_task_regularise(task, x, r, jacobian);
+    return PL_OK;
+}
+
+/* ------------------------------------------------------------------------------- differences */
+
+enum { LEVELS = 6 };
+
+/*
+ * Ridders' method for one entry: central differences at h, h/2, h/4, ... and Neville's extrapolation of
+ * their even error series; the entry of the tableau that its neighbours agree with best is the answer.
+ */
+static pl_status ridders(pl_evaluation *e, double *x, int i, double h, double *best, double *error)
+{
+    double tableau[LEVELS][LEVELS], centre = x[i];
+    pl_status status = PL_OK;
+    *error = INFINITY;
+    for (int k = 0; k < LEVELS; k++, h /= 2) {
+        double above, below, factor = 4;
+        x[i] = centre + h;
+        PL_CHECK(loss_only(e, x, &above), done);
+        x[i] = centre - h;
+        PL_CHECK(loss_only(e, x, &below), done);
+        tableau[k][0] = (above - below) / (2 * h);
+        for (int j = 1; j <= k; j++, factor *= 4) {
+            tableau[k][j] = (factor * tableau[k][j - 1] - tableau[k - 1][j - 1]) / (factor - 1);
+            double difference = fmax(fabs(tableau[k][j] - tableau[k][j - 1]),
+                                     fabs(tableau[k][j] - tableau[k - 1][j - 1]));
+            if (difference < *error) {
+                *error = difference;
+                *best = tableau[k][j];
+            }
+        }
+        /* Rounding has taken over: smaller steps are worse. */
+        if (k > 0 && fabs(tableau[k][k] - tableau[k - 1][k - 1]) >= 4 * *error)
+            break;
+    }
+done:
+    x[i] = centre;
+    return status;
+}
+
+pl_status pl_evaluation_difference(pl_evaluation *e, const double *x, double step, double *gradient,
+                                   double *error)
+{
+    pl_context *ctx = e->task->ctx;
+    pl_status status = PL_OK;
+    double *moved = NULL;
+    PL_NEW(ctx, moved, e->task->n, done);
+    memcpy(moved, x, (size_t)e->task->n * sizeof *moved);
+    for (int i = 0; i < e->task->n; i++)
+        PL_CHECK(ridders(e, moved, i, step, &gradient[i], &error[i]), done);
+done:
+    pl_free(ctx, moved);
+    return status;
+}

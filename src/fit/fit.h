@@ -1,0 +1,53 @@
+/* A running fit: the optimiser, its history, and what is saved after every iteration. */
+#ifndef PL_FIT_H
+#define PL_FIT_H
+
+#include "fit/task.h"
+
+enum { PL_SHOWN_MAX = 32 };
+
+/* A row of the history: these, then values [p], gradient [p], difference [p]. */
+enum { PL_ROW_LOSS, PL_ROW_EPSILON2, PL_ROW_HEAD };
+
+typedef struct pl_fit {
+    pl_context *ctx;
+    pl_task *task;
+    pl_fit_def def;
+    pl_evaluation *evaluation;
+    pl_optimizer *optimizer;
+    int shown; /* p */
+    const char *names[PL_SHOWN_MAX], *units[PL_SHOWN_MAX];
+    char labels[PL_SHOWN_MAX][96];
+    double truth[PL_SHOWN_MAX];
+    int stage;       /* of the continuation; == stages when it is over */
+    int stage_start; /* iteration */
+    int width, row_count, row_capacity;
+    double *rows;                   /* [row_count, width] */
+    double seconds_before, started; /* of earlier runs, s; of this one, ms */
+} pl_fit;
+
+/* Replaces DIRECTORY/checkpoint.json. */
+pl_status pl_checkpoint_save(const pl_fit *fit);
+pl_status pl_checkpoint_load(pl_fit *fit);
+/* Writes text to a file so that it appears whole or not at all. */
+pl_status pl_write_whole(pl_context *ctx, const char *path, const char *text, size_t length);
+
+/*
+ * Covariance of the physical values at x: with C = (J^T J)^-1 and p = map(x),
+ *     s^2 C, s^2 = |r|^2 / (m - n)         or         C (sum_i noise_i^2 J_i J_i^T) C  with known
+ * noise, turned into standard errors [n] and correlations [n, n], NaN when J^T J is singular.
+ */
+pl_status pl_uncertainty(pl_evaluation *e, const double *x, double *standard_error,
+                         double *correlation);
+
+/* Where the stages of pl_fit_stages begin among count losses, `stride` doubles apart; ends[3] = count.
+ */
+void pl_stage_ends(int count, const double *loss, int stride, int ends[4]);
+
+/* history.csv, result.json, pictures and report.html in the fit's directory. */
+pl_status pl_fit_write(pl_fit *fit, const pl_fit_result *result);
+pl_status pl_fit_report(pl_fit *fit, const pl_fit_result *result);
+/* DIRECTORY/file */
+void pl_fit_path(const pl_fit *fit, const char *file, char *out, size_t size);
+
+#endif

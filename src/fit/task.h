@@ -1,0 +1,234 @@
+/*
+ * A fitting task's insides: unknowns, loss terms, and how they meet a scene.
+ *
+ *     x (what the optimiser moves) -> p (physical values) -> scene, inputs, start -> rollout -> loss
+ *
+ * x and p have n entries; unknown u owns entries first .. first + count - 1 of both.
+ */
+#ifndef PL_TASK_H
+#define PL_TASK_H
+
+#include "fit/optimizer.h"
+#include "io/scene_spec.h"
+#include "sim/scene.h"
+
+/* ------------------------------------------------------------------------------- unknowns */
+
+/* The first seven are pl_param, in its order. */
+typedef enum pl_quantity {
+    PL_OF_YOUNG,
+    PL_OF_POISSON,
+    PL_OF_DENSITY,
+    PL_OF_BENDING,
+    PL_OF_DAMPING,
+    PL_OF_FRICTION,
+    PL_OF_COMPLIANCE,
+    PL_OF_FORCE,
+    PL_OF_WIND,
+    PL_OF_PIN_TARGET,
+    PL_OF_COLLIDER_POSITION,
+    PL_OF_COLLIDER_ROTATION,
+    PL_OF_VELOCITY,
+    PL_OF_POSITION,
+} pl_quantity;
+
+typedef enum pl_spread {
+    PL_SPREAD_ONE,     /* one number for the owner */
+    PL_SPREAD_ELEMENT, /* one for each element: materials */
+    PL_SPREAD_STEP,    /* one for each step: forces, wind, targets, colliders */
+    PL_SPREAD_VERTEX,  /* one for each vertex: initial velocity and position */
+} pl_spread;
+
+/* p = x, p = exp(x), or p = lower + (upper - lower) / (1 + exp(-x)) */
+typedef enum pl_map { PL_MAP_NONE, PL_MAP_LOG, PL_MAP_LOGIT } pl_map;
+
+typedef struct pl_unknown {
+    char name[64];
+    pl_quantity quantity;
+    int owner;           /* index of the body, collider, pin, force or wind */
+    double direction[3]; /* of vectors: p times this is added to the scene's own value */
+    pl_spread spread;
+    pl_map map;
+    double initial, truth; /* physical; truth is NaN when not known */
+    double lower, upper;   /* physical */
+    double prior;          /* weight of (x - x_initial)^2 in the loss */
+    double smooth;         /* weight of (x_k+1 - x_k)^2 over the steps */
+    int first, count;
+} pl_unknown;
+
+/* Vectors along a direction. */
+static inline bool pl_quantity_is_vector(pl_quantity quantity)
+{
+    return quantity >= PL_OF_FORCE;
+}
+
+/* Inputs of every step. */
+static inline bool pl_quantity_is_driven(pl_quantity quantity)
+{
+    return quantity >= PL_OF_FORCE && quantity <= PL_OF_COLLIDER_ROTATION;
+}
+
+double pl_map_to_x(const pl_unknown *u, double p);
+double pl_map_to_p(const pl_unknown *u, double x);
+double pl_map_slope(const pl_unknown *u, double x); /* dp/dx */
+const char *pl_unknown_unit(const pl_unknown *u);
+
+/* ------------------------------------------------------------------------------- loss */
+
+typedef enum pl_term_kind {
+    PL_TERM_POSITIONS, /* of every vertex */
+    PL_TERM_VELOCITIES,
+    PL_TERM_MARKERS, /* points fixed to the surface */
+    PL_TERM_CENTRE,  /* centre of mass */
+    PL_TERM_CLOUD,   /* distance of given points to the surface */
+} pl_term_kind;
+
+/*
+ * loss += weight * mean over the target's rows of |point - target|^2. A point is a fixed combination
+ * sum_k coefficient[k] x[vertex[k]] of vertices, or for a cloud the surface's point nearest to the
+ * target. As residuals: sqrt(weight / rows) times the difference (3 each), or times the distance (1
+ * each).
+ */
+typedef struct pl_term {
+    pl_term_kind kind;
+    int body; /* -1 = all, of positions and velocities */
+    double weight;
+    bool simulated; /* the target is */
+    int point_count, width;
+    int *vertex;         /* [point_count, width], of the scene */
+    double *coefficient; /* [point_count, width] */
+    int triangle_count;
+    int *triangles; /* [triangle_count, 3], of the scene: the body's surface, of markers and clouds */
+    int step_count;
+    int *steps;     /* [step_count], ascending */
+    int *first;     /* [step_count + 1]: step i's rows are first[i] .. first[i + 1] - 1 */
+    double *target; /* [first[step_count], 3] */
+    int first_residual;
+} pl_term;
+
+/* ------------------------------------------------------------------------------- task */
+
+typedef struct pl_continuation {
+    double start;   /* eps^2 of the first stage, N m; 0 = off */
+    int stages;     /* larger values before the scene's own */
+    int iterations; /* at most, in each of them */
+} pl_continuation;
+
+/* Comparison with finite differences; see task_keys.c. */
+typedef struct pl_gradient_check {
+    double step; /* 0 = off */
+    int every, per_stage;
+} pl_gradient_check;
+
+/* What the keys of a task file are read into, beside its lists. */
+typedef struct pl_task_source {
+    const char *schema, *name, *description, *scene;
+    int version, steps;
+    pl_optimizer_def optimizer;
+    pl_continuation continuation;
+    pl_gradient_check check;
+    double noise;
+    double tape_megabytes;
+} pl_task_source;
+
+struct pl_task {
+    pl_context *ctx;
+    char *name, *path;
+    uint64_t fingerprint; /* of everything the result depends on: a checkpoint must match it */
+    pl_scene *scene;
+    double contact_epsilon2; /* the scene's own */
+    int steps;
+    int n, unknown_count;
+    pl_unknown *unknowns;
+    double *initial, *lower, *upper; /* x [n] */
+    double *p;                       /* [n] of the last pl_task_apply */
+    /* inputs that unknowns change, [steps, .], NULL when none does; *_base is the scene's own */
+    double *force, *wind, *pin_target, *pose;
+    double *force_base, *wind_base, *pin_base, *pose_base;
+    unsigned wanted; /* PL_GRAD_... of the unknowns */
+    int term_count;
+    pl_term *terms;
+    bool simulated_targets;  /* of any term */
+    int data_residual_count; /* of the terms */
+    int residual_count;      /* with the unknowns' regularisers */
+    pl_optimizer_def optimizer;
+    pl_continuation continuation;
+    pl_gradient_check check;
+    double noise;
+    size_t tape_bytes;
+    double adjoint_tolerance; /* of adjoint and tangent sweeps */
+};
+
+extern const pl_spec pl_spec_task, pl_spec_unknown, pl_spec_term;
+
+/* Fills the task's unknowns from a checked document: owners, counts, bounds in x. */
+pl_status pl_task_read_unknowns(pl_task *task, const pl_document *document);
+/* Base values of the inputs that unknowns change. */
+pl_status pl_task_prepare_inputs(pl_task *task);
+/* Sets the scene's parameters and the task's inputs to x; state (may be NULL) starts accordingly. */
+pl_status pl_task_apply(pl_task *task, const double *x, pl_state *state);
+/* x [n] of the true values. */
+void pl_task_true_x(const pl_task *task, double *x);
+/* dL/dx from dL/d(everything): adds to out [n]. */
+void pl_task_chain(const pl_task *task, const double *x, const pl_gradient *gradient, double *out);
+/* Adds scale * dp/dp_entry to the direction of a tangent sweep. */
+void pl_task_direction(const pl_task *task, int entry, double scale, pl_gradient *direction);
+
+/* Terms with their stencils; targets come from files, or stay empty for pl_task_record_targets. */
+pl_status pl_task_read_terms(pl_task *task, const pl_document *document);
+void pl_term_free(pl_context *ctx, pl_term *term);
+/* step, x, y, z rows of a target file. */
+pl_status pl_target_read(pl_context *ctx, const char *path, pl_term *term);
+/* Targets that no file gave, from the trajectory of the true values. */
+pl_status pl_task_record_targets(pl_task *task, pl_rollout *rollout);
+
+/* Adds the loss terms of one step and their derivatives: dq, dv [n, 3], each may be NULL. */
+pl_status pl_task_loss_at(const pl_task *task, int step, const double *q, const double *v,
+                          double *value, double *dq, double *dv);
+/* Writes the residuals of one step into r [residual_count]. */
+pl_status pl_task_residual_at(const pl_task *task, int step, const double *q, const double *v,
+                              double *r);
+/* Their derivatives along a motion dq, dv. */
+pl_status pl_task_residual_along(const pl_task *task, int step, const double *q, const double *v,
+                                 const double *dq, const double *dv, double *dr);
+/* Regularisers: residuals and, when jacobian is not NULL, their rows of [n, residual_count]. */
+void pl_task_regularise(const pl_task *task, const double *x, double *r, double *jacobian);
+bool pl_task_needs_step(const pl_task *task, int step);
+
+/* ------------------------------------------------------------------------------- evaluation */
+
+typedef struct pl_evaluation_times {
+    double forward, backward; /* s in all */
+    int rollouts, sweeps;     /* forward; adjoint or tangent */
+    size_t tape_bytes;        /* largest */
+} pl_evaluation_times;
+
+/* Rollouts at chosen x. The last one is kept: a residual and its Jacobian share it. */
+typedef struct pl_evaluation {
+    pl_task *task;
+    bool (*keep_going)(void *user); /* NULL = always */
+    void *user;
+    double *x; /* [n] of the rollout kept */
+    pl_sim *sim;
+    pl_state *state;
+    pl_rollout *rollout; /* NULL = none */
+    double *q, *v;       /* [n, 3] scratch */
+    pl_gradient *gradient;
+    pl_evaluation_times times;
+} pl_evaluation;
+
+pl_status pl_evaluation_create(pl_task *task, pl_evaluation **out);
+void pl_evaluation_destroy(pl_evaluation *e);
+/* The trajectory at x. A new workspace each time, so that the result depends on x alone. */
+pl_status pl_evaluation_run(pl_evaluation *e, const double *x);
+/* Drops the rollout kept: needed when the scene has changed otherwise than through x. */
+void pl_evaluation_forget(pl_evaluation *e);
+/* The two callbacks of a pl_problem, with the evaluation as user. */
+pl_status pl_evaluation_loss(void *user, const double *x, double *loss, double *gradient);
+pl_status pl_evaluation_residual(void *user, const double *x, double *r, double *jacobian);
+/* dL/dx by central differences extrapolated to step 0 (Ridders), and its own error estimate; [n] each.
+ */
+pl_status pl_evaluation_difference(pl_evaluation *e, const double *x, double step, double *gradient,
+                                   double *error);
+
+#endif

@@ -1,0 +1,295 @@
+/* Task files, from text to task: parse, override, check, load the scene, read unknowns and loss,
+ * targets. */
+#include "fit/task.h"
+
+#include "sim/sim.h"
+
+#include <pliant/io.h>
+
+#include <errno.h>
+#include <stdio.h>
+
+static pl_status read_text(pl_context *ctx, const char *path, char **text, size_t *length)
+{
+    pl_status status = PL_OK;
+    long size = -1;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return pl_fail(ctx, PL_ERROR_FILE, "%s: cannot open: %s", path, strerror(errno));
+    if (fseek(file, 0, SEEK_END) == 0)
+        size = ftell(file);
+    if (size < 0 || size > (1l << 28) || fseek(file, 0, SEEK_SET) != 0) {
+        status = pl_fail(ctx, PL_ERROR_FILE, "%s: not a file a task could be in", path);
+        goto done;
+    }
+    PL_NEW(ctx, *text, size + 1, done);
+    *length = fread(*text, 1, (size_t)size, file);
+    if (*length != (size_t)size) {
+        pl_free(ctx, *text);
+        *text = NULL;
+        status = pl_fail(ctx, PL_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
+    }
+done:
+    fclose(file);
+    return status;
+}
+
+/* FNV-1a, of bytes */
+static void fold(uint64_t *hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        *hash = (*hash ^ bytes[i]) * 1099511628211ull;
+}
+
+static pl_status fold_file(pl_task *task, const char *path)
+{
+    char *text = NULL;
+    size_t length = 0;
+    PL_TRY(read_text(task->ctx, path, &text, &length));
+    fold(&task->fingerprint, text, length);
+    pl_free(task->ctx, text);
+    return PL_OK;
+}
+
+/* ------------------------------------------------------------------------------- scene */
+
+static void join_path(const char *directory, const char *file, char *out, size_t size)
+{
+    bool alone = file[0] == '/' || !directory || !directory[0];
+    snprintf(out, size, "%s%s%s", alone ? "" : directory, alone ? "" : "/", file);
+}
+
+/* The task's own changes of the scene, then the caller's, which begin with "scene.". */
+static pl_status gather_changes(const pl_document *document, int override_count,
+                                const char *const *overrides, const char ***out, int *count)
+{
+    const json_t *changes = json_object_get(document->root, "scene_changes");
+    size_t own = json_array_size(changes);
+    *count = 0;
+    if (!(*out = pl_alloc(document->ctx, own + (size_t)override_count, sizeof **out)))
+        return PL_ERROR_MEMORY;
+    for (size_t i = 0; i < own; i++)
+        (*out)[(*count)++] = json_string_value(json_object_get(json_array_get(changes, i), "set"));
+    for (int i = 0; i < override_count; i++)
+        if (strncmp(overrides[i], "scene.", 6) == 0)
+            (*out)[(*count)++] = overrides[i] + 6;
+    return PL_OK;
+}
+
+static pl_status load_scene(pl_task *task, const pl_document *document, const char *file,
+                            int override_count, const char *const *overrides, pl_scene_file_info *info)
+{
+    char path[4096];
+    const char **changes = NULL;
+    int count;
+    const pl_place here = {NULL, "scene", 0};
+    join_path(document->directory, file, path, sizeof path);
+    pl_status status = gather_changes(document, override_count, overrides, &changes, &count);
+    if (status == PL_OK)
+        status = pl_scene_load(task->ctx, path, count, changes, &task->scene, info);
+    if (status == PL_OK)
+        status = fold_file(task, path);
+    pl_free(task->ctx, changes);
+    if (status == PL_ERROR_FILE)
+        return pl_document_fail_within(document, &here, status);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------- inputs */
+
+pl_status pl_task_prepare_inputs(pl_task *task)
+{
+    const pl_scene *s = task->scene;
+    pl_status status = PL_OK;
+    size_t steps = (size_t)task->steps, force = 3 * (size_t)s->force_count,
+           wind = 3 * (size_t)s->wind_count;
+    size_t pin = 3 * (size_t)s->pin_vertex_count, pose = 7 * (size_t)s->collider_count;
+    pl_drive drive = {0};
+    const struct {
+        unsigned bit;
+        double **base, **values;
+        size_t width;
+    } rows[] = {{PL_GRAD_FORCE, &task->force_base, &task->force, force},
+                {PL_GRAD_WIND, &task->wind_base, &task->wind, wind},
+                {PL_GRAD_PIN_TARGET, &task->pin_base, &task->pin_target, pin},
+                {PL_GRAD_COLLIDER_POSE, &task->pose_base, &task->pose, pose}};
+    PL_CHECK(pl_drive_create(s, &drive), done);
+    for (size_t k = 0; k < 4; k++)
+        if (task->wanted & rows[k].bit) {
+            PL_NEW(task->ctx, *rows[k].base, steps * rows[k].width, done);
+            PL_NEW(task->ctx, *rows[k].values, steps * rows[k].width, done);
+        }
+    for (size_t i = 0; i < steps; i++) {
+        PL_CHECK(pl_drive_resolve(s, (double)(i + 1) * s->def.time_step, NULL, &drive), done);
+        const double *const from[] = {drive.force, drive.wind, drive.pin_target, drive.collider_pose};
+        for (size_t k = 0; k < 4; k++)
+            if (*rows[k].base)
+                memcpy(*rows[k].base + i * rows[k].width, from[k], rows[k].width * sizeof(double));
+    }
+done:
+    pl_drive_free(task->ctx, &drive);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------- task */
+
+/* Simulates at the true values and keeps what the loss compares with. */
+static pl_status simulate_targets(pl_task *task)
+{
+    pl_status status = PL_OK;
+    pl_evaluation *e = NULL;
+    double *x = NULL;
+    PL_CHECK(pl_evaluation_create(task, &e), done);
+    PL_NEW(task->ctx, x, task->n, done);
+    pl_task_true_x(task, x);
+    status = pl_evaluation_run(e, x);
+    if (status != PL_OK)
+        status = pl_fail_within(task->ctx, status, "simulating the target at the true values");
+    else
+        status = pl_task_record_targets(task, e->rollout);
+done:
+    pl_free(task->ctx, x);
+    pl_evaluation_destroy(e);
+    return status;
+}
+
+static pl_status build(pl_task *task, const pl_document *document, int override_count,
+                       const char *const *overrides)
+{
+    pl_task_source source;
+    pl_scene_file_info info;
+    pl_spec_task.defaults(&source);
+    pl_spec_read(&pl_spec_task, document->root, &source);
+    PL_TRY(load_scene(task, document, source.scene, override_count, overrides, &info));
+    if (!(task->name = pl_strdup(task->ctx, source.name ? source.name : info.name)) ||
+        !(task->path = pl_strdup(task->ctx, document->name)))
+        return PL_ERROR_MEMORY;
+    task->contact_epsilon2 = task->scene->def.contact_epsilon2;
+    task->steps = source.steps ? source.steps : info.steps;
+    task->optimizer = source.optimizer;
+    task->continuation = source.continuation;
+    task->check = source.check;
+    task->noise = source.noise;
+    task->tape_bytes = (size_t)(source.tape_megabytes * 1e6);
+    task->adjoint_tolerance = pl_adjoint_def_default().tolerance;
+    if (task->steps < 1)
+        return pl_document_fail(document, NULL, PL_ERROR_ARGUMENT,
+                                "expected at least one step to simulate");
+    PL_TRY(pl_task_read_unknowns(task, document));
+    PL_TRY(pl_task_read_terms(task, document));
+    PL_TRY(pl_task_prepare_inputs(task));
+    return task->simulated_targets ? simulate_targets(task) : PL_OK;
+}
+
+/* Everything a result depends on: the task as overridden, the scene's text and changes, target files.
+ */
+static pl_status take_fingerprint(pl_task *task, const pl_document *document, int override_count,
+                                  const char *const *overrides)
+{
+    uint64_t *hash = &task->fingerprint;
+    char *text = json_dumps(document->root, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    if (!text)
+        return pl_fail(task->ctx, PL_ERROR_MEMORY, "out of memory");
+    fold(hash, text, strlen(text));
+    free(text);
+    for (int i = 0; i < override_count; i++)
+        fold(hash, overrides[i], strlen(overrides[i]) + 1);
+    fold(hash, task->scene->q0, 3 * (size_t)task->scene->vertex_count * sizeof(double));
+    fold(hash, task->scene->v0, 3 * (size_t)task->scene->vertex_count * sizeof(double));
+    for (int k = 0; k < task->term_count; k++) {
+        const pl_term *term = &task->terms[k];
+        fold(hash, term->target, 3 * (size_t)term->first[term->step_count] * sizeof(double));
+    }
+    return PL_OK;
+}
+
+/* Overrides of the task itself; those of its scene are for the scene's loader. */
+static pl_status override_task(pl_document *document, int count, const char *const *overrides)
+{
+    pl_status status = PL_OK;
+    const char **own = NULL;
+    int own_count = 0;
+    PL_NEW(document->ctx, own, count, done);
+    for (int i = 0; i < count; i++)
+        if (strncmp(overrides[i], "scene.", 6) != 0)
+            own[own_count++] = overrides[i];
+    status = pl_document_override(document, own_count, own);
+done:
+    pl_free(document->ctx, own);
+    return status;
+}
+
+static pl_status load_text(pl_context *ctx, const char *text, size_t length, const char *name,
+                           const char *directory, int override_count, const char *const *overrides,
+                           pl_task **out)
+{
+    pl_status status = PL_OK;
+    pl_task *task = NULL;
+    pl_document document = {
+        .ctx = ctx, .name = name, .directory = directory, .text = text, .length = length};
+    json_error_t error;
+    document.root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    if (!document.root)
+        return pl_fail(ctx, PL_ERROR_PARSE, "%s:%d: not valid JSON: %s", name,
+                       error.line < 1 ? 1 : error.line, error.text);
+    PL_NEW(ctx, task, 1, done);
+    task->ctx = ctx;
+    task->fingerprint = 14695981039346656037ull;
+    if (!json_is_object(document.root)) {
+        status = pl_fail(ctx, PL_ERROR_PARSE, "%s:1: expected an object (a task)", name);
+        goto done;
+    }
+    PL_CHECK(override_task(&document, override_count, overrides), done);
+    PL_CHECK(pl_spec_check(&document, &pl_spec_task, document.root, NULL), done);
+    PL_CHECK(build(task, &document, override_count, overrides), done);
+    PL_CHECK(take_fingerprint(task, &document, override_count, overrides), done);
+    *out = task;
+    task = NULL;
+done:
+    pl_task_destroy(task);
+    json_decref(document.root);
+    pl_free(ctx, document.overrides);
+    return status;
+}
+
+pl_status pl_task_load(pl_context *ctx, const char *path, int override_count,
+                       const char *const *overrides, pl_task **out)
+{
+    pl_status status = PL_OK;
+    char *text = NULL, *directory = NULL;
+    size_t length = 0;
+    *out = NULL;
+    PL_CHECK(read_text(ctx, path, &text, &length), done);
+    if (!(directory = pl_strdup(ctx, path))) {
+        status = PL_ERROR_MEMORY;
+        goto done;
+    }
+    char *slash = strrchr(directory, '/');
+    directory[slash ? slash - directory + (slash == directory) : 0] = '\0';
+    status = load_text(ctx, text, length, path, directory, override_count, overrides, out);
+done:
+    pl_free(ctx, text);
+    pl_free(ctx, directory);
+    return status;
+}
+
+void pl_task_destroy(pl_task *task)
+{
+    if (!task)
+        return;
+    pl_context *ctx = task->ctx;
+    double *const arrays[] = {task->initial,    task->lower,     task->upper,      task->p,
+                              task->force,      task->wind,      task->pin_target, task->pose,
+                              task->force_base, task->wind_base, task->pin_base,   task->pose_base};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        pl_free(ctx, arrays[k]);
+    for (int k = 0; k < task->term_count; k++)
+        pl_term_free(ctx, &task->terms[k]);
+    pl_free(ctx, task->terms);
+    pl_free(ctx, task->unknowns);
+    pl_free(ctx, task->name);
+    pl_free(ctx, task->path);
+    pl_scene_destroy(task->scene);
+    pl_free(ctx, task);
+}

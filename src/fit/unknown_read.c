@@ -1,0 +1,190 @@
+/* Unknowns as a task file describes them: whose they are, how many numbers, within which bounds. */
+#include "fit/task.h"
+
+#include "core/vec.h"
+
+#include <stdio.h>
+
+/* The owner's index, by name or by number. */
+static pl_status find_owner(const pl_document *document, const pl_scene *scene, pl_unknown *u,
+                            const json_t *of, const pl_place *place)
+{
+    static const char *const kinds[] = {"body",     "body",     "body",  "body", "body",
+                                        "collider", "pin",      "force", "wind", "pin",
+                                        "collider", "collider", "body",  "body"};
+    const char *kind = kinds[u->quantity];
+    bool body = strcmp(kind, "body") == 0, collider = strcmp(kind, "collider") == 0;
+    int count = body                         ? scene->body_count
+                : collider                   ? scene->collider_count
+                : strcmp(kind, "pin") == 0   ? scene->pin_count
+                : u->quantity == PL_OF_FORCE ? scene->force_count
+                                             : scene->wind_count;
+    const pl_place here = {place, "of", 0};
+    u->owner = 0;
+    if (json_is_string(of)) {
+        const char *name = json_string_value(of);
+        for (u->owner = 0; u->owner < count; u->owner++) {
+            if ((body && strcmp(scene->bodies[u->owner].name, name) == 0) ||
+                (collider && strcmp(scene->colliders[u->owner].name, name) == 0))
+                return PL_OK;
+        }
+        return pl_document_fail(document, &here, PL_ERROR_ARGUMENT, "the scene has no %s named \"%s\"",
+                                kind, name);
+    }
+    if (of)
+        u->owner = (int)json_integer_value(of);
+    if (u->owner < 0 || u->owner >= count)
+        return pl_document_fail(document, of ? &here : place, PL_ERROR_ARGUMENT,
+                                "expected a %s of the scene, which has %d, got index %d", kind, count,
+                                u->owner);
+    return PL_OK;
+}
+
+static pl_status count_entries(const pl_document *document, const pl_task *task, pl_unknown *u,
+                               const pl_place *place)
+{
+    const pl_scene *scene = task->scene;
+    const pl_place here = {place, "for_each", 0};
+    bool fits = true;
+    switch (u->spread) {
+    case PL_SPREAD_ONE:
+        u->count = 1;
+        break;
+    case PL_SPREAD_ELEMENT:
+        fits = u->quantity <= PL_OF_DAMPING;
+        u->count = fits ? scene->bodies[u->owner].element_count : 0;
+        break;
+    case PL_SPREAD_STEP:
+        fits = pl_quantity_is_driven(u->quantity);
+        u->count = task->steps;
+        break;
+    case PL_SPREAD_VERTEX:
+        fits = u->quantity >= PL_OF_VELOCITY;
+        u->count = fits ? scene->bodies[u->owner].mesh->vertex_count : 0;
+        break;
+    }
+    return fits
+               ? PL_OK
+               : pl_document_fail(document, &here, PL_ERROR_ARGUMENT, "does not go with this quantity");
+}
+
+/* Values a quantity cannot leave, whatever the file says. */
+static void limit_physically(pl_unknown *u)
+{
+    switch (u->quantity) {
+    case PL_OF_YOUNG:
+    case PL_OF_DENSITY:
+    case PL_OF_COMPLIANCE:
+        u->lower = fmax(u->lower, 1e-12);
+        break;
+    case PL_OF_POISSON:
+        u->lower = fmax(u->lower, 0);
+        u->upper = fmin(u->upper, 0.499);
+        break;
+    case PL_OF_BENDING:
+    case PL_OF_DAMPING:
+    case PL_OF_FRICTION:
+        u->lower = fmax(u->lower, 0);
+        break;
+    default:
+        break;
+    }
+}
+
+static pl_status check_values(const pl_document *document, const pl_unknown *u, const pl_place *place)
+{
+    const pl_place initial = {place, "initial", 0}, map = {place, "map", 0}, truth = {place, "true", 0};
+    bool logit = u->map == PL_MAP_LOGIT;
+    if (!(u->lower < u->upper))
+        return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                "expected lower < upper, got %g and %g", u->lower, u->upper);
+    if (logit && !(isfinite(u->lower) && isfinite(u->upper)))
+        return pl_document_fail(document, &map, PL_ERROR_ARGUMENT, "logit needs both lower and upper");
+    if (u->map == PL_MAP_LOG && !(u->initial > 0))
+        return pl_document_fail(document, &initial, PL_ERROR_ARGUMENT, "log needs a value > 0, got %g",
+                                u->initial);
+    if (u->initial < u->lower || u->initial > u->upper ||
+        (logit && (u->initial == u->lower || u->initial == u->upper)))
+        return pl_document_fail(document, &initial, PL_ERROR_ARGUMENT,
+                                "expected a value %s [%g, %g], got %g",
+                                logit ? "strictly inside" : "in", u->lower, u->upper, u->initial);
+    if (!isnan(u->truth) &&
+        (u->truth < u->lower || u->truth > u->upper || !isfinite(pl_map_to_x(u, u->truth))))
+        return pl_document_fail(document, &truth, PL_ERROR_ARGUMENT,
+                                "expected a value in [%g, %g], got %g", u->lower, u->upper, u->truth);
+    if (pl_quantity_is_vector(u->quantity) && pl_norm3(u->direction) == 0)
+        return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                "\"direction\" is missing: which way does it point?");
+    return PL_OK;
+}
+
+static pl_status read_unknown(pl_task *task, const pl_document *document, const json_t *object,
+                              const pl_place *place, pl_unknown *u)
+{
+    const json_t *name = json_object_get(object, "name"), *value;
+    pl_spec_unknown.defaults(u);
+    pl_spec_read(&pl_spec_unknown, object, u);
+    snprintf(u->name, sizeof u->name, "%s",
+             json_string_value(name ? name : json_object_get(object, "quantity")));
+    if ((value = json_object_get(object, "true")))
+        u->truth = json_number_value(value);
+    if ((value = json_object_get(object, "lower")))
+        u->lower = json_number_value(value);
+    if ((value = json_object_get(object, "upper")))
+        u->upper = json_number_value(value);
+    limit_physically(u);
+    PL_TRY(check_values(document, u, place));
+    PL_TRY(find_owner(document, task->scene, u, json_object_get(object, "of"), place));
+    PL_TRY(count_entries(document, task, u, place));
+    u->first = task->n;
+    task->n += u->count;
+    return PL_OK;
+}
+
+static unsigned wanted_of(pl_quantity quantity)
+{
+    static const unsigned bits[] = {PL_GRAD_YOUNG,      PL_GRAD_POISSON,       PL_GRAD_DENSITY,
+                                    PL_GRAD_BENDING,    PL_GRAD_DAMPING,       PL_GRAD_FRICTION,
+                                    PL_GRAD_COMPLIANCE, PL_GRAD_FORCE,         PL_GRAD_WIND,
+                                    PL_GRAD_PIN_TARGET, PL_GRAD_COLLIDER_POSE, PL_GRAD_COLLIDER_POSE,
+                                    PL_GRAD_VELOCITY,   PL_GRAD_POSITION};
+    return bits[quantity];
+}
+
+/* The box in x that a box in p becomes. Logit needs none: its values stay inside. */
+static void set_box(pl_task *task, const pl_unknown *u)
+{
+    for (int i = u->first; i < u->first + u->count; i++) {
+        bool logit = u->map == PL_MAP_LOGIT;
+        task->initial[i] = pl_map_to_x(u, u->initial);
+        task->lower[i] = logit ? -INFINITY : u->map == PL_MAP_LOG ? log(fmax(u->lower, 0)) : u->lower;
+        task->upper[i] = logit ? INFINITY : pl_map_to_x(u, u->upper);
+    }
+}
+
+pl_status pl_task_read_unknowns(pl_task *task, const pl_document *document)
+{
+    const json_t *list = json_object_get(document->root, "unknowns");
+    const pl_place at = {NULL, "unknowns", 0};
+    int count = (int)json_array_size(list);
+    pl_status status = PL_OK;
+    if (count == 0)
+        return pl_document_fail(document, &at, PL_ERROR_ARGUMENT, "expected at least one unknown");
+    PL_NEW(task->ctx, task->unknowns, count, done);
+    for (; task->unknown_count < count; task->unknown_count++) {
+        const pl_place here = {&at, NULL, task->unknown_count};
+        pl_unknown *u = &task->unknowns[task->unknown_count];
+        PL_CHECK(
+            read_unknown(task, document, json_array_get(list, (size_t)task->unknown_count), &here, u),
+            done);
+        task->wanted |= wanted_of(u->quantity);
+    }
+    PL_NEW(task->ctx, task->initial, task->n, done);
+    PL_NEW(task->ctx, task->lower, task->n, done);
+    PL_NEW(task->ctx, task->upper, task->n, done);
+    PL_NEW(task->ctx, task->p, task->n, done);
+    for (int k = 0; k < count; k++)
+        set_box(task, &task->unknowns[k]);
+done:
+    return status;
+}
