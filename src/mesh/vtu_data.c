@@ -176,8 +176,8 @@ pl_status pl_vtu_read_block(pl_scan *scan, const pl_vtu_block *block, const char
     PL_TRY(take_number(&from, &block_size));
     PL_TRY(take_number(&from, &last_size));
     last_size = last_size == 0 ? block_size : last_size;
-    if (blocks > 0 &&
-        (blocks > (block->end - block->begin) / 4 || block_size > count || last_size > block_size))
+    if (blocks > (block->end - block->begin) / 4 || (blocks > 1 && block_size > count) ||
+        last_size > block_size)
         return pl_scan_fail(scan, "%s has %llu blocks of %llu bytes, expected %zu bytes in all", what,
                             (unsigned long long)blocks, (unsigned long long)block_size, count);
     if (blocks > 0)
