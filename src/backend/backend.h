@@ -16,8 +16,10 @@
 #define PL_LANES 8
 
 /* Strides of what the kernels write for each slot. */
-#define PL_FORCE_STRIDE   12 /* [4, 3] */
-#define PL_TANGENT_STRIDE 90 /* [10, 3, 3]: pairs (0,0) (0,1) .. (0,3) (1,1) .. (3,3); cloth has 6 */
+#define PL_FORCE_STRIDE 12 /* [4, 3] */
+#define PL_TANGENT_STRIDE                                                                              \
+    56 /* [6, 3, 3] and 2 unused: pairs (0,1) (0,2) (0,3) (1,2) (1,3) (2,3); cloth has                 \
+          (0,1) (0,2) (1,2) */
 
 typedef struct pl_element_block {
     int vertex[4][PL_LANES];      /* ascending in each lane; cloth has three */
@@ -38,8 +40,21 @@ typedef struct pl_element_job {
     const double *q; /* [n, 3] */
     double *energy;  /* [slots] J */
     double *force;   /* [slots, 4, 3] gradient of the energy, N */
-    double *tangent; /* [slots, 10, 9] N/m */
+    double *tangent; /* [slots, PL_TANGENT_STRIDE] N/m */
 } pl_element_job;
+
+/* What adds element tangents up to blocks [nnz, 9] of a pattern. */
+typedef struct pl_assembly {
+    const pl_pattern *pattern;
+    const int *mirror;      /* [nnz] entry (j, i) of entry (i, j) */
+    const int *entry_begin; /* [nnz + 1] into entry_from; only entries right of the diagonal have any */
+    const int *entry_from;  /* offsets in source that add up to an entry */
+    const double *source;   /* [slots, PL_TANGENT_STRIDE] */
+    const double *isotropic; /* [nnz] added to the three diagonals of each block */
+    double scale;            /* of both */
+    const double *diagonal;  /* [n] added to the diagonal, or NULL */
+    double *out;             /* [nnz, 9] */
+} pl_assembly;
 
 typedef struct pl_backend {
     const char *name;
@@ -52,6 +67,14 @@ typedef struct pl_backend {
     void (*parameters)(const pl_element_job *job, const double *z, double *out_mu, double *out_lambda);
     /* force = d(gradient)/d mu . dmu + d(gradient)/d lambda . dlambda, inputs [slots]. */
     void (*parameters_forward)(const pl_element_job *job, const double *dmu, const double *dlambda);
+    /* Rows [first, last) of an assembly: the entries right of the diagonal and their mirror images;
+     * then, when all rows have those, the diagonal, by which each row adds up to nothing but
+     * `diagonal`. */
+    void (*assemble_upper)(const pl_assembly *assembly, int first, int last);
+    void (*assemble_diagonal)(const pl_assembly *assembly, int first, int last);
+    /* Rows [first, last) of y = B x, blocks [nnz, 9], x and y [n, 3]. */
+    void (*multiply)(const pl_pattern *pattern, const double *blocks, const double *x, double *y,
+                     int first, int last);
 } pl_backend;
 
 #define PL_BACKEND_MAX 4

@@ -1,6 +1,7 @@
 /* The kernels for x86 with AVX2 and FMA; kernels.cmake sets the flags. Empty elsewhere. */
 #if defined(__AVX2__) && defined(__FMA__) && !defined(__AVX512F__)
-#include "elastic/element_kernel.h"
+#include "backend/sparse_kernel.h"
+#include "elastic/parameter_kernel.h"
 
 extern const pl_backend pl_backend_avx2;
 const pl_backend pl_backend_avx2 = {
@@ -10,6 +11,9 @@ const pl_backend pl_backend_avx2 = {
     .stress = kernel_stress,
     .parameters = kernel_parameters,
     .parameters_forward = kernel_parameters_forward,
+    .assemble_upper = kernel_assemble_upper,
+    .assemble_diagonal = kernel_assemble_diagonal,
+    .multiply = kernel_multiply,
 };
 #else
 typedef int pl_kernels_avx2_not_here;

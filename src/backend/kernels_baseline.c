@@ -1,5 +1,6 @@
 /* The kernels for the instruction set the whole library is compiled for. */
-#include "elastic/element_kernel.h"
+#include "backend/sparse_kernel.h"
+#include "elastic/parameter_kernel.h"
 
 extern const pl_backend pl_backend_baseline;
 const pl_backend pl_backend_baseline = {
@@ -9,4 +10,7 @@ const pl_backend pl_backend_baseline = {
     .stress = kernel_stress,
     .parameters = kernel_parameters,
     .parameters_forward = kernel_parameters_forward,
+    .assemble_upper = kernel_assemble_upper,
+    .assemble_diagonal = kernel_assemble_diagonal,
+    .multiply = kernel_multiply,
 };

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -95,6 +96,26 @@ static inline vd v_copysign(vd size, vd sign)
 static inline vd v_max(vd a, vd b)
 {
     return v_select(a > b, a, b);
+}
+
+/* Lane w's `count` values to out + w * stride: value by value in, slot by slot out. */
+static inline __attribute__((always_inline)) void v_store_slots(const vd *in, int count, double *out,
+                                                                size_t stride)
+{
+    int c = 0;
+#if defined(__AVX2__) && PL_WIDTH == 4
+    for (; c + 4 <= count; c += 4) {
+        vd a = _mm256_unpacklo_pd(in[c], in[c + 1]), b = _mm256_unpackhi_pd(in[c], in[c + 1]);
+        vd d = _mm256_unpacklo_pd(in[c + 2], in[c + 3]), e = _mm256_unpackhi_pd(in[c + 2], in[c + 3]);
+        v_store(out + c, _mm256_permute2f128_pd(a, d, 0x20));
+        v_store(out + c + stride, _mm256_permute2f128_pd(b, e, 0x20));
+        v_store(out + c + 2 * stride, _mm256_permute2f128_pd(a, d, 0x31));
+        v_store(out + c + 3 * stride, _mm256_permute2f128_pd(b, e, 0x31));
+    }
+#endif
+    for (; c < count; c++)
+        for (int w = 0; w < PL_WIDTH; w++)
+            out[(size_t)w * stride + (size_t)c] = in[c][w];
 }
 
 /* 2^-e for |x| in [2^e, 2^(e+1)); finite for zero. */

@@ -61,6 +61,7 @@ static pl_bending_edge make_edge(const pl_elastic_body *body, const side *first,
     double area = add_corner(x[0], x[1], x[2], edge.weight, 2);
     area += add_corner(x[0], x[1], x[3], edge.weight, 3);
     edge.inverse_area = 1.0 / area;
+    edge.weight[0] = -(edge.weight[1] + edge.weight[2] + edge.weight[3]);
     return edge;
 }
 

@@ -12,12 +12,6 @@ static int corner_count(const pl_elastic_group *group)
     return group->cloth ? 3 : 4;
 }
 
-/* Where pair (k, l), k <= l, of an element with `corners` vertices is in its tangent. */
-static int pair_offset(int corners, int k, int l)
-{
-    return 9 * (k * corners - k * (k - 1) / 2 + l - k);
-}
-
 static void sort_corners(const int *from, int count, int *to)
 {
     memcpy(to, from, (size_t)count * sizeof *to);
@@ -206,27 +200,27 @@ static pl_status map_tangent(pl_elastic *el)
 {
     pl_status status = PL_OK;
     const pl_pattern *p = &el->pattern;
-    int *entry = NULL; /* [element_count, 10] */
+    int *entry = NULL; /* [element_count, 6] */
     PL_NEW(el->ctx, el->mirror, p->nnz, done);
     PL_NEW(el->ctx, el->entry_begin, p->nnz + 1, done);
-    PL_NEW(el->ctx, entry, 10 * (size_t)el->element_count, done);
+    PL_NEW(el->ctx, entry, 6 * (size_t)el->element_count, done);
     for (int i = 0; i < p->n; i++)
         for (int k = p->row[i]; k < p->row[i + 1]; k++)
             el->mirror[k] = pl_pattern_find(p, p->col[k], i);
     FOR_ELEMENTS(el, g, e)
     for (int k = 0, pair = 0; k < corner_count(g); k++)
-        for (int l = k; l < corner_count(g); l++, pair++) {
+        for (int l = k + 1; l < corner_count(g); l++, pair++) {
             int found = pl_pattern_find(p, CORNER(el, el->slot[e], k), CORNER(el, el->slot[e], l));
-            entry[10 * (size_t)e + (size_t)pair] = found;
+            entry[6 * (size_t)e + (size_t)pair] = found;
             el->entry_begin[found + 1]++;
         }
     prefix_sum(el->entry_begin, p->nnz);
     PL_NEW(el->ctx, el->entry_from, el->entry_begin[p->nnz], done);
     FOR_ELEMENTS(el, g, e)
     for (int k = 0, pair = 0; k < corner_count(g); k++)
-        for (int l = k; l < corner_count(g); l++, pair++)
-            el->entry_from[el->entry_begin[entry[10 * (size_t)e + (size_t)pair]]++] =
-                PL_TANGENT_STRIDE * el->slot[e] + pair_offset(corner_count(g), k, l);
+        for (int l = k + 1; l < corner_count(g); l++, pair++)
+            el->entry_from[el->entry_begin[entry[6 * (size_t)e + (size_t)pair]]++] =
+                PL_TANGENT_STRIDE * el->slot[e] + 9 * pair;
     restore_begins(el->entry_begin, p->nnz);
 done:
     pl_free(el->ctx, entry);

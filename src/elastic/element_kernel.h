@@ -6,7 +6,8 @@
  *                             T_kl[i][i] = W_ii g'_k,i g'_l,i + sum_j (a+b)/2 g'_k,j g'_l,j
  *
  * with g' = V^T g. Cloth has two columns and T_kl[2][2] = sum_j tau_j/sigma_j g'_k,j g'_l,j for its
- * normal. What belongs to vertex 0 follows from sum_k g_k = 0.
+ * normal. Only k < l are written: sum_k g_k = 0, so the assembled diagonal follows from its row. The
+ * exact Neo-Hookean material needs no singular values and has kernels of its own (elements_direct).
  */
 #ifndef PL_ELEMENT_KERNEL_H
 #define PL_ELEMENT_KERNEL_H
@@ -14,6 +15,9 @@
 #include "backend/backend.h"
 #include "elastic/material.h"
 #include "linalg/svd_simd.h"
+
+/* Sets of elements whose singular values are found together; a block holds PL_LANES / PL_WIDTH sets. */
+#define SVD_GROUP (PL_LANES / PL_WIDTH < PL_SVD_GROUP ? PL_LANES / PL_WIDTH : PL_SVD_GROUP)
 
 typedef struct element {
     vd g[3][3]; /* shape gradients of vertices 1.. as rows */
@@ -65,14 +69,21 @@ ALWAYS_INLINE void load_element(const pl_element_job *job, const pl_element_bloc
     e->lambda = v_load(&block->lambda[lane]);
 }
 
-ALWAYS_INLINE void decompose(int n, element *e)
+/* The singular values of `count` sets of elements together, which hides the latency of each. */
+ALWAYS_INLINE void decompose(int n, int count, element *e)
 {
-    vd B[3][3];
-    memcpy(B, e->F, sizeof B);
+    v_svd svd[SVD_GROUP];
+    for (int u = 0; u < count; u++)
+        memcpy(svd[u].B, e[u].F, sizeof svd[u].B);
     if (n == 3)
-        v_svd3(B, e->U, e->sigma, e->V);
+        v_svd3(count, svd);
     else
-        v_svd32(B, e->U, e->sigma, e->V);
+        v_svd32(count, svd);
+    for (int u = 0; u < count; u++) {
+        memcpy(e[u].U, svd[u].U, sizeof e[u].U);
+        memcpy(e[u].V, svd[u].V, sizeof e[u].V);
+        memcpy(e[u].sigma, svd[u].sigma, sizeof e[u].sigma);
+    }
 }
 
 ALWAYS_INLINE void evaluate_material(const pl_element_job *job, int n, const element *e, int want,
@@ -104,22 +115,18 @@ ALWAYS_INLINE void first_stress(int n, const element *e, const vd *tau, vd P[3][
 /* vol P g_k for every vertex, into force [slot, 4, 3]. */
 ALWAYS_INLINE void store_force(int n, const element *e, vd P[3][3], double *force)
 {
-    vd sum[3] = {v_set(0.0), v_set(0.0), v_set(0.0)};
-    double out[PL_FORCE_STRIDE][PL_WIDTH];
+    vd out[12];
+    for (int i = 0; i < 3; i++)
+        out[i] = v_set(0.0);
     for (int k = 0; k < n; k++)
         for (int i = 0; i < 3; i++) {
             vd f = P[i][0] * e->g[k][0];
             for (int j = 1; j < n; j++)
                 f += P[i][j] * e->g[k][j];
-            f *= e->volume;
-            sum[i] -= f;
-            v_store(out[3 * (k + 1) + i], f);
+            out[3 * (k + 1) + i] = e->volume * f;
+            out[i] -= out[3 * (k + 1) + i];
         }
-    for (int i = 0; i < 3; i++)
-        v_store(out[i], sum[i]);
-    for (int w = 0; w < PL_WIDTH; w++)
-        for (int i = 0; i < 3 * (n + 1); i++)
-            force[w * PL_FORCE_STRIDE + i] = out[i][w];
+    v_store_slots(out, 3 * (n + 1), force, PL_FORCE_STRIDE);
 }
 
 /* Replaces the symmetric W [n][n] by the nearest positive semi-definite matrix: Jacobi rotations to
@@ -161,10 +168,23 @@ static __attribute__((noinline)) void clamp_matrix(int n, vd W[3][3])
         }
 }
 
+/* Lanes whose W has positive leading minors. */
+ALWAYS_INLINE vm positive_definite(int n, vd W[3][3])
+{
+    vd minor = W[0][0] * W[1][1] - W[0][1] * W[0][1];
+    vm positive = (W[0][0] > 0.0) & (minor > 0.0);
+    if (n == 3)
+        positive &= W[0][2] * (W[0][1] * W[1][2] - W[1][1] * W[0][2]) +
+                        W[1][2] * (W[0][1] * W[0][2] - W[0][0] * W[1][2]) + W[2][2] * minor >
+                    0.0;
+    return positive;
+}
+
 ALWAYS_INLINE void clamp_material(int n, material *m)
 {
     vd zero = v_set(0.0);
-    clamp_matrix(n, m->W);
+    if (v_any(~positive_definite(n, m->W)))
+        clamp_matrix(n, m->W);
     for (int p = 0; p < PAIR_COUNT(n); p++) {
         m->a[p] = v_max(m->a[p], zero);
         m->b[p] = v_max(m->b[p], zero);
@@ -221,173 +241,198 @@ ALWAYS_INLINE void tangent_block(int n, const element *e, const tangent_terms *t
             K[3 * i + j] = UT[i][0] * e->U[j][0] + UT[i][1] * e->U[j][1] + UT[i][2] * e->U[j][2];
 }
 
-/* All blocks (k, l), k <= l, of the element's tangent into tangent [slot, pair, 9]. K[k][l] of vertices
- * 1.. are computed, those of vertex 0 are minus their sums. */
-ALWAYS_INLINE void store_tangent(int n, const element *e, const tangent_terms *t, double *tangent)
+/* Shape gradients of all n + 1 vertices, turned by V: g' = V^T g. Their sum is zero. */
+ALWAYS_INLINE void rotate_gradients(int n, const element *e, vd rotated[4][3])
 {
-    vd rotated[3][3], K[10][9];
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < n; i++) {
-            rotated[k][i] = e->g[k][0] * e->V[0][i];
+    for (int i = 0; i < n; i++) {
+        rotated[0][i] = v_set(0.0);
+        for (int k = 0; k < n; k++) {
+            vd value = e->g[k][0] * e->V[0][i];
             for (int j = 1; j < n; j++)
-                rotated[k][i] += e->g[k][j] * e->V[j][i];
+                value += e->g[k][j] * e->V[j][i];
+            rotated[k + 1][i] = value;
+            rotated[0][i] -= value;
         }
-    for (int c = 0; c < 9; c++)
-        for (int l = 0; l <= n; l++)
-            K[l][c] = v_set(0.0);
-    for (int k = 0, pair = n + 1; k < n; k++)
-        for (int l = k; l < n; l++, pair++) {
-            tangent_block(n, e, t, rotated[k], rotated[l], K[pair]);
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++) {
-                    vd value = K[pair][3 * i + j];
-                    K[l + 1][3 * i + j] -= value;
-                    if (k != l)
-                        K[k + 1][3 * j + i] -= value;
-                }
-        }
-    for (int l = 1; l <= n; l++)
-        for (int c = 0; c < 9; c++)
-            K[0][c] -= K[l][c];
-    int count = n == 3 ? 90 : 54;
-    const double *values = (const double *)K;
-    for (int w = 0; w < PL_WIDTH; w++)
-        for (int c = 0; c < count; c++)
-            tangent[w * PL_TANGENT_STRIDE + c] = values[c * PL_WIDTH + w];
+    }
 }
 
-ALWAYS_INLINE int elements_of(const pl_element_job *job, int n, int want)
+ALWAYS_INLINE void general_tangent(int n, const element *e, const material *m, double *tangent)
+{
+    vd rotated[4][3], K[6 * 9];
+    tangent_terms terms;
+    make_terms(n, e, m, &terms);
+    rotate_gradients(n, e, rotated);
+    for (int k = 0, pair = 0; k < n; k++)
+        for (int l = k + 1; l <= n; l++, pair++)
+            tangent_block(n, e, &terms, rotated[k], rotated[l], K + 9 * pair);
+    v_store_slots(K, n == 3 ? 54 : 27, tangent, PL_TANGENT_STRIDE);
+}
+
+/* Remembers the first bad slot; `slot` is the first lane's. */
+ALWAYS_INLINE int first_bad(int found, vm bad, size_t slot)
+{
+    if (found < 0 && v_any(bad))
+        for (int w = PL_WIDTH - 1; w >= 0; w--)
+            found = bad[w] ? (int)slot + w : found;
+    return found;
+}
+
+ALWAYS_INLINE int elements_general(const pl_element_job *job, int n, int want)
+{
+    int bad = -1;
+    for (int b = job->first; b < job->last; b++)
+        for (int lane = 0; lane < PL_LANES; lane += PL_WIDTH * SVD_GROUP) {
+            element e[SVD_GROUP];
+            material m;
+            vd P[3][3];
+            for (int u = 0; u < SVD_GROUP; u++)
+                load_element(job, job->blocks + b, lane + u * PL_WIDTH, n, &e[u]);
+            decompose(n, SVD_GROUP, e);
+            for (int u = 0; u < SVD_GROUP; u++) {
+                size_t slot = (size_t)PL_LANES * (size_t)b + (size_t)(lane + u * PL_WIDTH);
+                evaluate_material(job, n, &e[u], want, &m);
+                bad = first_bad(bad, m.bad, slot);
+                if (job->energy)
+                    v_store(job->energy + slot, e[u].volume * m.energy);
+                if (job->force) {
+                    first_stress(n, &e[u], m.tau, P);
+                    store_force(n, &e[u], P, job->force + slot * PL_FORCE_STRIDE);
+                }
+                if (want & PL_WANT_TANGENT) {
+                    if (job->clamp)
+                        clamp_material(n, &m);
+                    general_tangent(n, &e[u], &m, job->tangent + slot * PL_TANGENT_STRIDE);
+                }
+            }
+        }
+    return bad;
+}
+
+/*
+ * Exact Neo-Hookean without singular values. With the dual vectors B = F^-T (cloth: F C^-1), h_k = B
+ * g_k and c = mu - lambda L,
+ *
+ *     P = mu F - c B        K_kl = vol (mu g_k.g_l I + lambda h_k h_l^T + c h_l h_k^T)
+ *
+ * and cloth has -c h_k.h_l N besides, N the projector onto its normal.
+ */
+typedef struct direct {
+    vd J, B[3][3], normal[3], c;
+} direct;
+
+ALWAYS_INLINE void cross_columns(vd A[3][3], int p, vd B[3][3], int q, vd out[3])
+{
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        out[i] = A[j][p] * B[k][q] - A[k][p] * B[j][q];
+    }
+}
+
+ALWAYS_INLINE void dual_vectors(int n, element *e, direct *d)
+{
+    vd cross[3][3];
+    if (n == 3) {
+        for (int p = 0; p < 3; p++)
+            cross_columns(e->F, (p + 1) % 3, e->F, (p + 2) % 3, cross[p]);
+        d->J = e->F[0][0] * cross[0][0] + e->F[1][0] * cross[0][1] + e->F[2][0] * cross[0][2];
+    } else {
+        cross_columns(e->F, 0, e->F, 1, d->normal);
+        d->J = v_sqrt(d->normal[0] * d->normal[0] + d->normal[1] * d->normal[1] +
+                      d->normal[2] * d->normal[2]);
+        vd N[3][3];
+        for (int i = 0; i < 3; i++)
+            N[i][0] = d->normal[i] = d->normal[i] / d->J;
+        cross_columns(e->F, 1, N, 0, cross[0]);
+        cross_columns(N, 0, e->F, 0, cross[1]);
+    }
+    vd inverse = 1.0 / d->J;
+    for (int p = 0; p < n; p++)
+        for (int i = 0; i < 3; i++)
+            d->B[i][p] = inverse * cross[p][i];
+}
+
+ALWAYS_INLINE void direct_tangent(int n, const element *e, const direct *d, double *tangent)
+{
+    vd h[4][3], g[4][3], K[6 * 9], mu = e->volume * e->mu, lambda = e->volume * e->lambda;
+    vd c = e->volume * d->c;
+    for (int j = 0; j < n; j++) {
+        g[0][j] = -e->g[0][j];
+        for (int k = 1; k < n; k++)
+            g[0][j] -= e->g[k][j];
+        for (int k = 0; k < n; k++)
+            g[k + 1][j] = e->g[k][j];
+    }
+    for (int k = 0; k <= n; k++)
+        for (int i = 0; i < 3; i++) {
+            h[k][i] = d->B[i][0] * g[k][0];
+            for (int j = 1; j < n; j++)
+                h[k][i] += d->B[i][j] * g[k][j];
+        }
+    for (int k = 0, pair = 0; k < n; k++)
+        for (int l = k + 1; l <= n; l++, pair++) {
+            vd gg = g[k][0] * g[l][0], hh = h[k][0] * h[l][0];
+            for (int j = 1; j < n; j++)
+                gg += g[k][j] * g[l][j];
+            for (int j = 1; j < 3; j++)
+                hh += h[k][j] * h[l][j];
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) {
+                    vd value = lambda * h[k][i] * h[l][j] + c * h[l][i] * h[k][j];
+                    if (i == j)
+                        value += mu * gg;
+                    if (n == 2)
+                        value -= c * hh * d->normal[i] * d->normal[j];
+                    K[9 * pair + 3 * i + j] = value;
+                }
+        }
+    v_store_slots(K, n == 3 ? 54 : 27, tangent, PL_TANGENT_STRIDE);
+}
+
+ALWAYS_INLINE int elements_direct(const pl_element_job *job, int n, int want)
 {
     int bad = -1;
     for (int b = job->first; b < job->last; b++)
         for (int lane = 0; lane < PL_LANES; lane += PL_WIDTH) {
             size_t slot = (size_t)PL_LANES * (size_t)b + (size_t)lane;
             element e;
-            material m;
-            tangent_terms terms;
-            vd P[3][3];
+            direct d;
+            vd P[3][3], square = v_set(-(double)n);
             load_element(job, job->blocks + b, lane, n, &e);
-            decompose(n, &e);
-            evaluate_material(job, n, &e, want, &m);
-            if (bad < 0 && v_any(m.bad))
-                for (int w = PL_WIDTH - 1; w >= 0; w--)
-                    bad = m.bad[w] ? (int)slot + w : bad;
+            dual_vectors(n, &e, &d);
+            vm outside = ~(d.J > 0.0);
+            vd L = v_log(v_select(outside, v_set(1.0), d.J));
+            d.c = e.mu - e.lambda * L;
+            bad = first_bad(bad, outside, slot);
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < n; j++) {
+                    square += e.F[i][j] * e.F[i][j];
+                    P[i][j] = e.mu * e.F[i][j] - d.c * d.B[i][j];
+                }
             if (job->energy)
-                v_store(job->energy + slot, e.volume * m.energy);
-            if (job->force) {
-                first_stress(n, &e, m.tau, P);
+                v_store(job->energy + slot,
+                        e.volume * (e.mu * (0.5 * square - L) + 0.5 * e.lambda * L * L));
+            if (job->force)
                 store_force(n, &e, P, job->force + slot * PL_FORCE_STRIDE);
-            }
-            if (want & PL_WANT_TANGENT) {
-                if (job->clamp)
-                    clamp_material(n, &m);
-                make_terms(n, &e, &m, &terms);
-                store_tangent(n, &e, &terms, job->tangent + slot * PL_TANGENT_STRIDE);
-            }
+            if (want & PL_WANT_TANGENT)
+                direct_tangent(n, &e, &d, job->tangent + slot * PL_TANGENT_STRIDE);
         }
     return bad;
 }
 
 static int kernel_elements(const pl_element_job *job)
 {
+    int n = job->cloth ? 2 : 3;
+    bool without_svd =
+        job->model == PL_NEO_HOOKEAN && job->reading == PL_EXACT && !(job->clamp && job->tangent);
+    if (without_svd && job->tangent)
+        return n == 2 ? elements_direct(job, 2, PL_WANT_TANGENT)
+                      : elements_direct(job, 3, PL_WANT_TANGENT);
+    if (without_svd)
+        return n == 2 ? elements_direct(job, 2, 0) : elements_direct(job, 3, 0);
     if (job->tangent)
-        return job->cloth ? elements_of(job, 2, PL_WANT_TANGENT) : elements_of(job, 3, PL_WANT_TANGENT);
-    return job->cloth ? elements_of(job, 2, 0) : elements_of(job, 3, 0);
-}
-
-ALWAYS_INLINE void stress_of(const pl_element_job *job, int n)
-{
-    for (int b = job->first; b < job->last; b++)
-        for (int lane = 0; lane < PL_LANES; lane += PL_WIDTH) {
-            double *out =
-                job->tangent + ((size_t)PL_LANES * (size_t)b + (size_t)lane) * PL_TANGENT_STRIDE;
-            element e;
-            material m;
-            vd P[3][3];
-            load_element(job, job->blocks + b, lane, n, &e);
-            decompose(n, &e);
-            evaluate_material(job, n, &e, 0, &m);
-            first_stress(n, &e, m.tau, P);
-            for (int w = 0; w < PL_WIDTH; w++, out += PL_TANGENT_STRIDE)
-                for (int i = 0; i < 3; i++)
-                    for (int j = 0; j < n; j++) {
-                        out[n * i + j] = e.F[i][j][w];
-                        out[9 + n * i + j] = P[i][j][w];
-                    }
-        }
-}
-
-static void kernel_stress(const pl_element_job *job)
-{
-    if (job->cloth)
-        stress_of(job, 2);
-    else
-        stress_of(job, 3);
-}
-
-/* z . d grad/d xi = vol sum_i dtau_i/dxi (U^T Z V)_ii with Z the gradient of the field z. */
-ALWAYS_INLINE void parameters_of(const pl_element_job *job, int n, const double *z, double *out_mu,
-                                 double *out_lambda)
-{
-    for (int b = job->first; b < job->last; b++)
-        for (int lane = 0; lane < PL_LANES; lane += PL_WIDTH) {
-            size_t slot = (size_t)PL_LANES * (size_t)b + (size_t)lane;
-            element e;
-            material m;
-            vd edges[3][3], Z[3][3], mu = v_set(0.0), lambda = v_set(0.0);
-            load_element(job, job->blocks + b, lane, n, &e);
-            decompose(n, &e);
-            evaluate_material(job, n, &e, PL_WANT_PARAMETERS, &m);
-            gather_edges(job->blocks + b, lane, n, z, edges);
-            field_gradient(n, edges, e.g, Z);
-            for (int k = 0; k < n; k++) {
-                vd diagonal = v_set(0.0);
-                for (int i = 0; i < 3; i++)
-                    for (int j = 0; j < n; j++)
-                        diagonal += e.U[i][k] * Z[i][j] * e.V[j][k];
-                mu += m.dmu[k] * diagonal;
-                lambda += m.dlambda[k] * diagonal;
-            }
-            v_store(out_mu + slot, e.volume * mu);
-            v_store(out_lambda + slot, e.volume * lambda);
-        }
-}
-
-static void kernel_parameters(const pl_element_job *job, const double *z, double *out_mu,
-                              double *out_lambda)
-{
-    if (job->cloth)
-        parameters_of(job, 2, z, out_mu, out_lambda);
-    else
-        parameters_of(job, 3, z, out_mu, out_lambda);
-}
-
-ALWAYS_INLINE void parameters_forward_of(const pl_element_job *job, int n, const double *dmu,
-                                         const double *dlambda)
-{
-    for (int b = job->first; b < job->last; b++)
-        for (int lane = 0; lane < PL_LANES; lane += PL_WIDTH) {
-            size_t slot = (size_t)PL_LANES * (size_t)b + (size_t)lane;
-            element e;
-            material m;
-            vd P[3][3], dtau[3];
-            load_element(job, job->blocks + b, lane, n, &e);
-            decompose(n, &e);
-            evaluate_material(job, n, &e, PL_WANT_PARAMETERS, &m);
-            for (int i = 0; i < n; i++)
-                dtau[i] = m.dmu[i] * v_load(dmu + slot) + m.dlambda[i] * v_load(dlambda + slot);
-            first_stress(n, &e, dtau, P);
-            store_force(n, &e, P, job->force + slot * PL_FORCE_STRIDE);
-        }
-}
-
-static void kernel_parameters_forward(const pl_element_job *job, const double *dmu,
-                                      const double *dlambda)
-{
-    if (job->cloth)
-        parameters_forward_of(job, 2, dmu, dlambda);
-    else
-        parameters_forward_of(job, 3, dmu, dlambda);
+        return n == 2 ? elements_general(job, 2, PL_WANT_TANGENT)
+                      : elements_general(job, 3, PL_WANT_TANGENT);
+    return n == 2 ? elements_general(job, 2, 0) : elements_general(job, 3, 0);
 }
 
 #endif

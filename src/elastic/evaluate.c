@@ -70,30 +70,16 @@ void pl_elastic_gather_force(const pl_elastic *el, bool add, double scale, doubl
     }
 }
 
-/* Adds up the entries (i, j), j >= i, and writes each to its mirror image too. */
-static void gather_tangent(const pl_elastic *el, double scale, const double *diagonal, double *tangent)
+/* The kernels' row ranges, inside a parallel region. */
+static void assemble(const pl_elastic *el, const pl_assembly *assembly)
 {
-    const pl_pattern *p = &el->pattern;
-#pragma omp for schedule(dynamic, 64)
-    for (int i = 0; i < p->n; i++)
-        for (int k = p->diag[i]; k < p->row[i + 1]; k++) {
-            double sum[9] = {0};
-            for (int s = el->entry_begin[k]; s < el->entry_begin[k + 1]; s++)
-                for (int c = 0; c < 9; c++)
-                    sum[c] += el->tangent[el->entry_from[s] + c];
-            for (int c = 0; c < 9; c++)
-                sum[c] *= scale;
-            double add = scale * el->bending[k] + (diagonal && k == p->diag[i] ? diagonal[i] : 0.0);
-            for (int c = 0; c < 9; c += 4)
-                sum[c] += add;
-            double *here = tangent + 9 * (size_t)k, *there = tangent + 9 * (size_t)el->mirror[k];
-            for (int r = 0; r < 3; r++)
-                for (int c = 0; c < 3; c++) {
-                    here[3 * r + c] = sum[3 * r + c];
-                    if (here != there)
-                        there[3 * c + r] = sum[3 * r + c];
-                }
-        }
+    int n = assembly->pattern->n;
+#pragma omp for schedule(dynamic, 1)
+    for (int first = 0; first < n; first += PL_ROWS)
+        el->backend->assemble_upper(assembly, first, n - first < PL_ROWS ? n : first + PL_ROWS);
+#pragma omp for schedule(dynamic, 1)
+    for (int first = 0; first < n; first += PL_ROWS)
+        el->backend->assemble_diagonal(assembly, first, n - first < PL_ROWS ? n : first + PL_ROWS);
 }
 
 static int element_of_slot(const pl_elastic *el, int slot)
@@ -123,6 +109,8 @@ pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clam
                                       const double *diagonal, double *gradient, double *tangent)
 {
     int bad = INT_MAX;
+    pl_assembly assembly = {&el->pattern, el->mirror, el->entry_begin, el->entry_from, el->tangent,
+                            el->bending,  scale,      diagonal,        tangent};
 #pragma omp parallel num_threads(el->ctx->threads) reduction(min : bad)
     {
         run_edges(el, q);
@@ -131,7 +119,7 @@ pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clam
         if (gradient)
             pl_elastic_gather_force(el, false, 1.0, gradient);
         if (tangent)
-            gather_tangent(el, scale, diagonal, tangent);
+            assemble(el, &assembly);
     }
     if (bad < INT_MAX)
         return (pl_elastic_result){INFINITY, element_of_slot(el, bad)};
@@ -149,45 +137,57 @@ static double constant_weight(const pl_elastic_group *group, double mu, double l
     return soft ? 2.0 * mu : 2.0 * mu + lambda;
 }
 
-/* g_k . g_l of the pair at `offset` of an element's tangent. */
+/* g_k . g_l of the pair's k < l. */
 static double shape_product(const pl_element_block *block, int lane, int n, int pair)
 {
-    int k = 0, l = pair;
+    int k = 0, l = pair + 1;
     for (; l > n; k++)
-        l -= n - k;
+        l -= n - k - 1;
     double product = 0.0;
     for (int j = 0; j < n; j++) {
         double g0 = 0.0;
         for (int m = 0; m < n; m++)
             g0 -= block->gradient[n * m + j][lane];
         double gk = k ? block->gradient[n * (k - 1) + j][lane] : g0;
-        double gl = l ? block->gradient[n * (l - 1) + j][lane] : g0;
-        product += gk * gl;
+        product += gk * block->gradient[n * (l - 1) + j][lane];
     }
     return product;
+}
+
+/* Entry k of sum w V G^T G, right of the diagonal. */
+static double constant_entry(const pl_elastic *el, int k)
+{
+    double sum = 0.0;
+    for (int s = el->entry_begin[k], g = 0; s < el->entry_begin[k + 1]; s++) {
+        int slot = el->entry_from[s] / PL_TANGENT_STRIDE, lane = slot % PL_LANES;
+        int pair = el->entry_from[s] % PL_TANGENT_STRIDE / 9;
+        while (slot >= PL_LANES * (el->groups[g].block_offset + el->groups[g].block_count))
+            g++;
+        const pl_element_block *block = &el->blocks[slot / PL_LANES];
+        sum += constant_weight(&el->groups[g], block->mu[lane], block->lambda[lane]) *
+               block->volume[lane] * shape_product(block, lane, el->groups[g].cloth ? 2 : 3, pair);
+    }
+    return sum;
 }
 
 void pl_elastic_constant(const pl_elastic *el, double scale, const double *diagonal, double *out)
 {
     const pl_pattern *p = &el->pattern;
-#pragma omp parallel for num_threads(el->ctx->threads) schedule(dynamic, 64)
-    for (int i = 0; i < p->n; i++)
-        for (int k = p->diag[i]; k < p->row[i + 1]; k++) {
-            double sum = el->bending[k];
-            for (int s = el->entry_begin[k], g = 0; s < el->entry_begin[k + 1]; s++) {
-                int slot = el->entry_from[s] / PL_TANGENT_STRIDE, lane = slot % PL_LANES;
-                int pair = el->entry_from[s] % PL_TANGENT_STRIDE / 9;
-                while (slot >= PL_LANES * (el->groups[g].block_offset + el->groups[g].block_count))
-                    g++;
-                const pl_element_block *block = &el->blocks[slot / PL_LANES];
-                sum += constant_weight(&el->groups[g], block->mu[lane], block->lambda[lane]) *
-                       block->volume[lane] *
-                       shape_product(block, lane, el->groups[g].cloth ? 2 : 3, pair);
-            }
-            double add = diagonal && k == p->diag[i] ? diagonal[i] : 0.0;
-            out[k] = scale * sum + add;
-            out[el->mirror[k]] = out[k];
+#pragma omp parallel num_threads(el->ctx->threads)
+    {
+#pragma omp for schedule(dynamic, PL_ROWS)
+        for (int i = 0; i < p->n; i++)
+            for (int k = p->diag[i] + 1; k < p->row[i + 1]; k++)
+                out[k] = out[el->mirror[k]] = scale * (constant_entry(el, k) + el->bending[k]);
+                /* Rows add up to `diagonal`: the form does not feel translations. */
+#pragma omp for schedule(static)
+        for (int i = 0; i < p->n; i++) {
+            double sum = diagonal ? diagonal[i] : 0.0;
+            for (int k = p->row[i]; k < p->row[i + 1]; k++)
+                sum -= k == p->diag[i] ? 0.0 : out[k];
+            out[p->diag[i]] = sum;
         }
+    }
 }
 
 /* Cauchy stress P F^T / J [3, 3]; J is the ratio of areas for cloth, whose thickness is kept. */

@@ -40,7 +40,7 @@ struct pl_elastic {
 
     pl_pattern pattern;
     int *mirror;       /* [nnz] entry (j, i) of entry (i, j) */
-    int *entry_begin;  /* [nnz + 1] into entry_from; entries below the diagonal have none */
+    int *entry_begin;  /* [nnz + 1] into entry_from; only entries right of the diagonal have any */
     int *entry_from;   /* offsets in `tangent` that add up to an entry, in element order */
     int *vertex_begin; /* [n + 1] into vertex_from */
     int *vertex_from;  /* offsets in `force` that add up to a vertex's gradient */
@@ -49,7 +49,7 @@ struct pl_elastic {
     /* Written by the kernels. Bending edges come after the slots in energy and force. */
     double *energy;  /* [slot_count + edge_count] */
     double *force;   /* [slot_count + edge_count, 4, 3] */
-    double *tangent; /* [slot_count, 10, 9] */
+    double *tangent; /* [slot_count, PL_TANGENT_STRIDE] */
     double *scratch; /* [2, slot_count] parameter derivatives */
 };
 
@@ -73,5 +73,7 @@ void pl_elastic_gather_force(const pl_elastic *el, bool add, double scale, doubl
 
 /* Blocks that one thread takes at a time. */
 #define PL_CHUNK 16
+/* Matrix rows likewise. */
+#define PL_ROWS 64
 
 #endif

@@ -1,7 +1,12 @@
 /* Sparsity patterns and block products. */
 #include "linalg/sparse.h"
 
+#include "backend/backend.h"
+
 #include <stdlib.h>
+
+/* Rows that one thread multiplies at a time. */
+#define ROWS 64
 
 static int compare_int(const void *a, const void *b)
 {
@@ -93,14 +98,9 @@ int pl_pattern_find(const pl_pattern *p, int i, int j)
 
 void pl_bsr_multiply(int threads, const pl_pattern *p, const double *blocks, const double *x, double *y)
 {
+    const pl_backend *backends[PL_BACKEND_MAX];
+    pl_backend_list(backends);
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int i = 0; i < p->n; i++) {
-        double sum[3] = {0};
-        for (int k = p->row[i]; k < p->row[i + 1]; k++) {
-            const double *b = blocks + 9 * (size_t)k, *xj = x + 3 * (size_t)p->col[k];
-            for (int r = 0; r < 3; r++)
-                sum[r] += b[3 * r] * xj[0] + b[3 * r + 1] * xj[1] + b[3 * r + 2] * xj[2];
-        }
-        memcpy(y + 3 * (size_t)i, sum, sizeof sum);
-    }
+    for (int first = 0; first < p->n; first += ROWS)
+        backends[0]->multiply(p, blocks, x, y, first, p->n - first < ROWS ? p->n : first + ROWS);
 }

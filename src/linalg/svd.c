@@ -18,22 +18,22 @@ static void first_lane(vd in[3][3], int rows, int columns, double *out)
 
 void pl_svd3(const double F[9], double U[9], double sigma[3], double V[9])
 {
-    vd f[3][3], u[3][3], s[3], v[3][3];
-    broadcast(F, 3, f);
-    v_svd3(f, u, s, v);
-    first_lane(u, 3, 3, U);
-    first_lane(v, 3, 3, V);
+    v_svd svd;
+    broadcast(F, 3, svd.B);
+    v_svd3(1, &svd);
+    first_lane(svd.U, 3, 3, U);
+    first_lane(svd.V, 3, 3, V);
     for (int i = 0; i < 3; i++)
-        sigma[i] = s[i][0];
+        sigma[i] = svd.sigma[i][0];
 }
 
 void pl_svd32(const double F[6], double U[9], double sigma[2], double V[4])
 {
-    vd f[3][3], u[3][3], s[3], v[3][3];
-    broadcast(F, 2, f);
-    v_svd32(f, u, s, v);
-    first_lane(u, 3, 3, U);
-    first_lane(v, 2, 2, V);
+    v_svd svd;
+    broadcast(F, 2, svd.B);
+    v_svd32(1, &svd);
+    first_lane(svd.U, 3, 3, U);
+    first_lane(svd.V, 2, 2, V);
     for (int i = 0; i < 2; i++)
-        sigma[i] = s[i][0];
+        sigma[i] = svd.sigma[i][0];
 }

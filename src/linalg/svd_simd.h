@@ -12,6 +12,7 @@
 /* Columns whose cosine is below this count as orthogonal: a few roundings of a dot product. */
 #define PL_SVD_COSINE     5e-16
 #define PL_SVD_MAX_SWEEPS 16
+#define PL_SVD_GROUP      2
 
 /* Rotates columns p and q of B [3, columns] orthogonal, and of V [columns, columns] along with them.
  * Returns the lanes in which there was something to do. */
@@ -22,6 +23,8 @@ static inline __attribute__((always_inline)) vm v_jacobi(vd B[3][3], vd V[3][3],
     vd beta = B[0][q] * B[0][q] + B[1][q] * B[1][q] + B[2][q] * B[2][q];
     vd gamma = B[0][p] * B[0][q] + B[1][p] * B[1][q] + B[2][p] * B[2][q];
     vm todo = gamma * gamma > PL_SVD_COSINE * PL_SVD_COSINE * alpha * beta;
+    if (!v_any(todo))
+        return todo;
     vd delta = beta - alpha;
     /* tan of the smaller angle that zeroes gamma */
     vd t = v_copysign(2.0 * gamma, (vd)((vu)gamma ^ (vu)delta)) /
@@ -108,43 +111,56 @@ static inline __attribute__((always_inline)) vd v_normalise(vd F[3][3], int colu
     return v_inverse_power(scale);
 }
 
-/* F [3][3] is overwritten. */
-static inline void v_svd3(vd F[3][3], vd U[3][3], vd sigma[3], vd V[3][3])
+typedef struct v_svd {
+    vd B[3][3]; /* F on entry; overwritten */
+    vd U[3][3], sigma[3], V[3][3];
+} v_svd;
+
+/* `count` independent sets of matrices; two together hide the latency of each other's square roots. */
+static inline void v_svd3(int count, v_svd *svd)
 {
-    vd scale = v_normalise(F, 3);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            V[i][j] = v_set(i == j ? 1.0 : 0.0);
+    vd scale[PL_SVD_GROUP];
+    for (int u = 0; u < count; u++) {
+        scale[u] = v_normalise(svd[u].B, 3);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                svd[u].V[i][j] = v_set(i == j ? 1.0 : 0.0);
+    }
     for (int sweep = 0; sweep < PL_SVD_MAX_SWEEPS; sweep++) {
-        vm todo = v_jacobi(F, V, 3, 0, 1);
-        todo |= v_jacobi(F, V, 3, 0, 2);
-        todo |= v_jacobi(F, V, 3, 1, 2);
+        vm todo = (vm)v_set(0.0);
+        for (int pair = 0; pair < 3; pair++)
+            for (int u = 0; u < count; u++)
+                todo |= v_jacobi(svd[u].B, svd[u].V, 3, pair == 2, pair == 0 ? 1 : 2);
         if (!v_any(todo))
             break;
     }
-    v_order(F, V, 3, 0, 1);
-    v_order(F, V, 3, 0, 2);
-    v_order(F, V, 3, 1, 2);
-    v_left_vectors(F, U);
-    for (int i = 0; i < 3; i++)
-        sigma[i] = scale * v_column_dot(U, F, i);
+    for (int u = 0; u < count; u++) {
+        v_order(svd[u].B, svd[u].V, 3, 0, 1);
+        v_order(svd[u].B, svd[u].V, 3, 0, 2);
+        v_order(svd[u].B, svd[u].V, 3, 1, 2);
+        v_left_vectors(svd[u].B, svd[u].U);
+        for (int i = 0; i < 3; i++)
+            svd[u].sigma[i] = scale[u] * v_column_dot(svd[u].U, svd[u].B, i);
+    }
 }
 
-/* The 3x2 case: F in the first two columns (overwritten), V [2][2] in the corner, U's third column is
- * the normal, both sigma >= 0. */
-static inline void v_svd32(vd F[3][3], vd U[3][3], vd sigma[3], vd V[3][3])
+/* The 3x2 case: F in the first two columns, V [2][2] in the corner, U's third column is the normal,
+ * both sigma >= 0. */
+static inline void v_svd32(int count, v_svd *svd)
 {
-    vd scale = v_normalise(F, 2);
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++)
-            V[i][j] = v_set(i == j ? 1.0 : 0.0);
-    for (int sweep = 0; sweep < PL_SVD_MAX_SWEEPS; sweep++)
-        if (!v_any(v_jacobi(F, V, 2, 0, 1)))
-            break;
-    v_order(F, V, 2, 0, 1);
-    v_left_vectors(F, U);
-    for (int i = 0; i < 2; i++)
-        sigma[i] = scale * v_column_dot(U, F, i);
+    for (int u = 0; u < count; u++) {
+        vd scale = v_normalise(svd[u].B, 2);
+        for (int i = 0; i < 2; i++)
+            for (int j = 0; j < 2; j++)
+                svd[u].V[i][j] = v_set(i == j ? 1.0 : 0.0);
+        for (int sweep = 0; sweep < PL_SVD_MAX_SWEEPS; sweep++)
+            if (!v_any(v_jacobi(svd[u].B, svd[u].V, 2, 0, 1)))
+                break;
+        v_order(svd[u].B, svd[u].V, 2, 0, 1);
+        v_left_vectors(svd[u].B, svd[u].U);
+        for (int i = 0; i < 2; i++)
+            svd[u].sigma[i] = scale * v_column_dot(svd[u].U, svd[u].B, i);
+    }
 }
 
 #endif
