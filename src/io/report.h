@@ -1,0 +1,42 @@
+/*
+ * Inside a report: the pieces of its data, each kept as the JSON text the page will read, so that
+ * adding something copies it once and writing the file is joining texts.
+ *
+ * The page's data:
+ *   {"version", "subtitle", "headline", "facts": [{label, value, note}],
+ *    "view": {"up": [3], "trajectories": [...], "colliders": [...], "contacts": [...]},
+ *    "sections": [{title, note, items: [{kind: "plot" | "table" | "bars" | "matrix", ...}]}]}
+ * Large arrays are base64 of little-endian numbers (report_view.c says which).
+ */
+#ifndef PL_REPORT_H
+#define PL_REPORT_H
+
+#include <pliant/report.h>
+
+#include "io/report_text.h"
+
+struct pl_report {
+    pl_context *ctx;
+    pl_report_def def; /* its strings are `title` and `subtitle` below */
+    char *title, *subtitle, *headline;
+    pl_text facts, trajectories, colliders, contacts; /* items with commas between them */
+    pl_text sections;                                 /* the last one is still open */
+    bool section_open, section_empty;
+    int trajectory_count;
+};
+
+/* Ends an addition to one of the texts: undone back to `length` when it failed. */
+pl_status pl_report_end(pl_text *text, int length);
+/* A comma unless the list is empty. */
+void pl_report_next(pl_text *list);
+
+/* The page's sources, embedded by cmake/embed.cmake. */
+typedef struct pl_embedded {
+    const char *name;
+    const unsigned char *bytes;
+    size_t count;
+} pl_embedded;
+
+extern const pl_embedded pl_report_sources[];
+
+#endif

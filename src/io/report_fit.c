@@ -1,0 +1,398 @@
+/*
+ * The report of a fit: headline, curves of loss, parameters and gradients, tables.
+ *
+ * Errors shown: of a parameter |x - x*| / |x*|; of a gradient |g - g_fd| / |g_fd| over the parameters,
+ * in the Euclidean norm scaled by each parameter's result, so that units do not matter:
+ * |s g - s g_fd| / |s g_fd| with s_i = |x_i|.
+ */
+#include "io/report.h"
+
+#include <stdio.h>
+
+enum { DRAWN = 12, TABLED = 200, CORRELATED = 24, CELL = 48, COLUMNS = 7 };
+
+typedef char cell[CELL];
+
+/* A number for people: `digits` significant ones, an exponent only when it is very large or small. */
+static const char *shown(cell out, double x, int digits)
+{
+    if (!isfinite(x))
+        return strcpy(out, "–");
+    double size = fabs(x);
+    if (size >= 1e-3 && size < 1e7) {
+        int decimals = digits - 1 - (int)floor(log10(size));
+        snprintf(out, CELL, "%.*f", decimals > 0 ? decimals : 0, x);
+    } else if (size == 0) {
+        strcpy(out, "0");
+    } else {
+        int power = (int)floor(log10(size)),
+            used = snprintf(out, CELL, "%.*f", digits - 1, x / pow(10, power));
+        strcpy(out + used, "×10");
+        pl_superscript(out + strlen(out), power);
+    }
+    char *comma = strchr(out, ','); /* some locales' decimal separator */
+    if (comma)
+        *comma = '.';
+    return out;
+}
+
+static double value_of(const pl_report_fit *f, int iteration, int parameter)
+{
+    return f->values[(size_t)iteration * (size_t)f->parameter_count + (size_t)parameter];
+}
+
+static double result_of(const pl_report_fit *f, int parameter)
+{
+    return value_of(f, f->iteration_count - 1, parameter);
+}
+
+static const char *unit_of(const pl_report_fit *f, int parameter)
+{
+    return f->units && f->units[parameter] ? f->units[parameter] : "";
+}
+
+/* |x - x*| / |x*|, NaN where the truth is unknown; the difference itself where the truth is zero. */
+static double error_of(const pl_report_fit *f, int parameter)
+{
+    if (!f->truth)
+        return NAN;
+    double truth = f->truth[parameter];
+    return fabs(result_of(f, parameter) - truth) / (truth != 0 ? fabs(truth) : 1);
+}
+
+static int drawn(const pl_report_fit *f)
+{
+    return f->parameter_count < DRAWN ? f->parameter_count : DRAWN;
+}
+
+/* ------------------------------------------------------------------------------- headline */
+
+static void add_duration(pl_text *t, double seconds)
+{
+    cell number;
+    bool minutes = seconds >= 120;
+    pl_text_add(t, shown(number, minutes ? seconds / 60 : seconds, 3));
+    pl_text_add(t, minutes ? " min" : " s");
+}
+
+/* "Identified a, b and c": all of them when few, else their number. */
+static void add_subject(pl_text *t, const pl_report_fit *f)
+{
+    pl_text_add(t, "Identified ");
+    if (f->parameter_count > 4) {
+        pl_text_format(t, "%d parameters", f->parameter_count);
+        return;
+    }
+    for (int i = 0; i < f->parameter_count; i++) {
+        pl_text_add(t, i == 0 ? "" : i + 1 == f->parameter_count ? " and " : ", ");
+        pl_text_add(t, f->names[i]);
+    }
+}
+
+static pl_status add_headline(pl_report *report, const pl_report_fit *f)
+{
+    pl_text t = {.ctx = report->ctx};
+    cell number;
+    add_subject(&t, f);
+    double worst = -1;
+    for (int i = 0; i < f->parameter_count; i++)
+        worst = error_of(f, i) > worst ? error_of(f, i) : worst;
+    double first = f->loss[0], last = f->loss[f->iteration_count - 1];
+    if (worst >= 0) {
+        pl_text_add(&t, " to within ");
+        pl_text_add(&t, shown(number, 100 * worst, 2));
+        pl_text_add(&t, " % of the true value");
+        pl_text_add(&t, f->parameter_count > 1 ? "s" : "");
+    } else if (last > 0 && last < first) {
+        pl_text_add(&t, ", reducing the loss ");
+        pl_text_add(&t, shown(number, first / last, 2));
+        pl_text_add(&t, "-fold");
+    }
+    int made = f->iteration_count - 1;
+    if (made > 0)
+        pl_text_format(&t, ", in %d iteration%s", made, made == 1 ? "" : "s");
+    if (f->seconds > 0) {
+        pl_text_add(&t, made > 0 ? " and " : ", in ");
+        add_duration(&t, f->seconds);
+    }
+    pl_text_add(&t, ".");
+    pl_status status = t.status;
+    if (status == PL_OK)
+        status = pl_report_set_headline(report, t.data);
+    pl_text_free(&t);
+    return status;
+}
+
+/* Large pressures in kPa, MPa or GPa: changes *unit and returns its size in Pa, 1 for other units. */
+static double prefixed(double value, const char **unit)
+{
+    static const char *const names[] = {"kPa", "MPa", "GPa"};
+    double size = 1;
+    for (int i = 0; i < 3 && strcmp(*unit, i ? names[i - 1] : "Pa") == 0; i++) {
+        if (!(fabs(value) >= 1e3 * size))
+            break;
+        *unit = names[i];
+        size *= 1e3;
+    }
+    return size;
+}
+
+static pl_status add_parameter_fact(pl_report *report, const pl_report_fit *f, int i)
+{
+    pl_text value = {.ctx = report->ctx}, note = {.ctx = report->ctx};
+    cell number;
+    double x = result_of(f, i);
+    const char *unit = unit_of(f, i);
+    double scale = prefixed(x, &unit);
+    pl_text_add(&value, shown(number, x / scale, 5));
+    pl_text_add(&value, *unit ? " " : "");
+    pl_text_add(&value, unit);
+    pl_text_add(&note, "");
+    if (f->standard_error && isfinite(f->standard_error[i])) {
+        pl_text_add(&note, "± ");
+        pl_text_add(&note, shown(number, f->standard_error[i] / scale, 2));
+    }
+    if (isfinite(error_of(f, i))) {
+        pl_text_add(&note, note.length ? ", " : "");
+        pl_text_add(&note, shown(number, 100 * error_of(f, i), 2));
+        pl_text_add(&note, f->truth[i] != 0 ? " % from true" : " from zero");
+    }
+    pl_status status = value.status != PL_OK ? value.status : note.status;
+    if (status == PL_OK)
+        status = pl_report_add_fact(report, f->names[i], value.data, note.data);
+    pl_text_free(&value);
+    pl_text_free(&note);
+    return status;
+}
+
+static pl_status add_facts(pl_report *report, const pl_report_fit *f)
+{
+    for (int i = 0; i < f->parameter_count && i < 4; i++)
+        PL_TRY(add_parameter_fact(report, f, i));
+    cell last, first;
+    char note[CELL + 16];
+    snprintf(note, sizeof note, "from %s", shown(first, f->loss[0], 3));
+    PL_TRY(pl_report_add_fact(report, "Loss", shown(last, f->loss[f->iteration_count - 1], 3), note));
+    if (!(f->seconds > 0))
+        return PL_OK;
+    pl_text duration = {.ctx = report->ctx};
+    add_duration(&duration, f->seconds);
+    cell each;
+    int made = f->iteration_count > 1 ? f->iteration_count - 1 : 1;
+    snprintf(note, sizeof note, "%s s an iteration", shown(each, f->seconds / made, 3));
+    pl_status status = duration.status;
+    if (status == PL_OK)
+        status = pl_report_add_fact(report, "Time", duration.data, note);
+    pl_text_free(&duration);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------- tables */
+
+static void fill_row(const pl_report_fit *f, int i, cell *text, const char **row)
+{
+    double result = result_of(f, i), spread = f->standard_error ? f->standard_error[i] : NAN;
+    row[0] = f->names[i];
+    row[1] = unit_of(f, i);
+    row[2] = shown(text[0], value_of(f, 0, i), 5);
+    row[3] = shown(text[1], result, 6);
+    row[4] = shown(text[2], spread, 3);
+    row[5] = shown(text[3], f->truth ? f->truth[i] : NAN, 6);
+    row[6] = shown(text[4], 100 * error_of(f, i), 3);
+}
+
+static pl_status add_parameters(pl_report *report, const pl_report_fit *f)
+{
+    static const char *const columns[COLUMNS] = {"Parameter",      "Unit", "Initial", "Identified",
+                                                 "Standard error", "True", "Error, %"};
+    int rows = f->parameter_count < TABLED ? f->parameter_count : TABLED;
+    pl_status status = PL_OK;
+    cell *text = NULL;
+    const char **cells = NULL;
+    PL_NEW(report->ctx, text, 5 * (size_t)rows, done);
+    PL_NEW(report->ctx, cells, COLUMNS * (size_t)rows, done);
+    for (int i = 0; i < rows; i++)
+        fill_row(f, i, text + 5 * i, cells + COLUMNS * i);
+    PL_CHECK(pl_report_add_section(report, "Identified parameters", NULL), done);
+    PL_CHECK(pl_report_add_table(report, NULL, COLUMNS, columns, rows, cells), done);
+    if (f->correlation && f->parameter_count > 1 && f->parameter_count <= CORRELATED)
+        PL_CHECK(
+            pl_report_add_matrix(report, "Correlation", f->parameter_count, f->names, f->correlation),
+            done);
+done:
+    pl_free(report->ctx, text);
+    pl_free(report->ctx, cells);
+    return status;
+}
+
+static pl_status add_run(pl_report *report, const pl_report_fit *f)
+{
+    if (!f->stage_count && !f->setting_count && !f->statistic_count)
+        return PL_OK;
+    PL_TRY(pl_report_add_section(report, "Run", NULL));
+    if (f->stage_count)
+        PL_TRY(pl_report_add_bars(report, "Time per stage", "s", f->stage_count, f->stages,
+                                  f->stage_seconds));
+    if (f->setting_count)
+        PL_TRY(pl_report_add_table(report, "Settings", 2, (const char *[]){"Setting", "Value"},
+                                   f->setting_count, f->settings));
+    if (f->statistic_count)
+        PL_TRY(pl_report_add_table(report, "Solver statistics", 2,
+                                   (const char *[]){"Quantity", "Value"}, f->statistic_count,
+                                   f->statistics));
+    return PL_OK;
+}
+
+/* ------------------------------------------------------------------------------- curves */
+
+static void label_of(char *out, size_t size, const pl_report_fit *f, int i)
+{
+    const char *unit = unit_of(f, i);
+    snprintf(out, size, "%s%s%s", f->names[i], *unit ? ", " : "", unit);
+}
+
+static void column_of(const pl_report_fit *f, const double *table, int parameter, double *out)
+{
+    for (int k = 0; k < f->iteration_count; k++)
+        out[k] = table[(size_t)k * (size_t)f->parameter_count + (size_t)parameter];
+}
+
+static pl_status add_convergence(pl_report *report, const pl_report_fit *f, double *scratch)
+{
+    int k = f->iteration_count;
+    char note[96] = "";
+    if (f->parameter_count > DRAWN)
+        snprintf(note, sizeof note, "The first %d of %d parameters are drawn.", DRAWN,
+                 f->parameter_count);
+    PL_TRY(pl_report_add_section(report, "Convergence", *note ? note : NULL));
+    pl_plot plot = pl_plot_default();
+    plot.title = "Loss";
+    plot.x_label = "iteration";
+    plot.log_y = true;
+    pl_plot_line loss = {.name = "loss", .count = k, .y = f->loss, .markers = k <= 60};
+    plot.lines = &loss;
+    plot.line_count = 1;
+    PL_TRY(pl_report_add_plot(report, &plot));
+    plot.log_y = false;
+    for (int i = 0; i < drawn(f); i++) {
+        char title[256];
+        label_of(title, sizeof title, f, i);
+        column_of(f, f->values, i, scratch);
+        pl_plot_line lines[2] = {{.name = "estimate", .count = k, .y = scratch, .markers = k <= 60},
+                                 {.name = "true value",
+                                  .count = 1,
+                                  .y = f->truth ? &f->truth[i] : NULL,
+                                  .level = true,
+                                  .dashed = true,
+                                  .colour = "#d55e00"}};
+        plot.title = title;
+        plot.lines = lines;
+        plot.line_count = f->truth && isfinite(f->truth[i]) ? 2 : 1;
+        PL_TRY(pl_report_add_plot(report, &plot));
+    }
+    return PL_OK;
+}
+
+static void gradient_errors(const pl_report_fit *f, double *out)
+{
+    for (int k = 0; k < f->iteration_count; k++) {
+        double difference = 0, size = 0;
+        for (int i = 0; i < f->parameter_count; i++) {
+            size_t at = (size_t)k * (size_t)f->parameter_count + (size_t)i;
+            double scale = fabs(result_of(f, i)), fd = scale * f->difference_gradient[at];
+            double d = scale * f->gradient[at] - fd;
+            difference += d * d;
+            size += fd * fd;
+        }
+        out[k] = sqrt(difference / size); /* NaN, a gap, where there is no difference gradient */
+    }
+}
+
+static pl_status add_gradients(pl_report *report, const pl_report_fit *f, double *scratch)
+{
+    if (!f->gradient)
+        return PL_OK;
+    int k = f->iteration_count;
+    PL_TRY(pl_report_add_section(report, "Gradients", NULL));
+    pl_plot plot = pl_plot_default();
+    plot.x_label = "iteration";
+    if (f->difference_gradient) {
+        gradient_errors(f, scratch);
+        pl_plot_line error = {.name = "relative error",
+                              .colour = "#d55e00",
+                              .count = k,
+                              .y = scratch,
+                              .markers = k <= 60};
+        plot.title = "Analytical against finite differences";
+        plot.log_y = true;
+        plot.lines = &error;
+        plot.line_count = 1;
+        PL_TRY(pl_report_add_plot(report, &plot));
+        plot.log_y = false;
+    }
+    for (int i = 0; i < drawn(f); i++) {
+        char title[256];
+        snprintf(title, sizeof title, "∂ loss / ∂ %s", f->names[i]);
+        column_of(f, f->gradient, i, scratch);
+        pl_plot_line lines[2] = {{.name = "analytical", .count = k, .y = scratch},
+                                 {.name = "finite differences",
+                                  .count = k,
+                                  .y = scratch + k,
+                                  .dashed = true,
+                                  .markers = true}};
+        plot.line_count = 1;
+        if (f->difference_gradient) {
+            column_of(f, f->difference_gradient, i, scratch + k);
+            plot.line_count = 2;
+        }
+        plot.title = title;
+        plot.lines = lines;
+        PL_TRY(pl_report_add_plot(report, &plot));
+    }
+    return PL_OK;
+}
+
+/* ------------------------------------------------------------------------------- all of it */
+
+static void undo(pl_report *report, const pl_report *before)
+{
+    pl_text_cut(&report->facts, before->facts.length);
+    pl_text_cut(&report->sections, before->sections.length);
+    report->section_open = before->section_open;
+    report->section_empty = before->section_empty;
+    if (!before->headline) {
+        pl_free(report->ctx, report->headline);
+        report->headline = NULL;
+    }
+}
+
+pl_status pl_report_add_fit(pl_report *report, const pl_report_fit *f)
+{
+    pl_context *ctx = report->ctx;
+    if (f->parameter_count < 1 || f->iteration_count < 1)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                       "report fit: %d parameters and %d iterations, expected >= 1", f->parameter_count,
+                       f->iteration_count);
+    if (!f->names || !f->loss || !f->values)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "report fit: names, loss or values is NULL");
+    if ((f->stage_count && (!f->stages || !f->stage_seconds)) || (f->setting_count && !f->settings) ||
+        (f->statistic_count && !f->statistics))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "report fit: stages, settings or statistics is NULL");
+    pl_status status = PL_OK;
+    pl_report before = *report; /* to return to when something fails */
+    double *scratch;
+    PL_NEW(ctx, scratch, 2 * (size_t)f->iteration_count, done);
+    if (!before.headline) {
+        PL_CHECK(add_headline(report, f), done);
+        PL_CHECK(add_facts(report, f), done);
+    }
+    PL_CHECK(add_parameters(report, f), done);
+    PL_CHECK(add_convergence(report, f, scratch), done);
+    PL_CHECK(add_gradients(report, f, scratch), done);
+    PL_CHECK(add_run(report, f), done);
+done:
+    pl_free(ctx, scratch);
+    if (status != PL_OK)
+        undo(report, &before);
+    return status;
+}
