@@ -20,7 +20,7 @@ clang:
 	@ctest --preset $@ -j $(PROCESSORS)
 
 demo: release
-	build/release/pliant run scenes/bodies.json --out out/demo --force
+	build/release/bin/pliant run scenes/bodies.json --out out/demo --force
 
 # The tests as built for use, then again under the sanitizers (those labelled heavy excepted).
 test: release asan
@@ -28,7 +28,7 @@ test: release asan
 	@ctest --preset asan -j $(PROCESSORS)
 
 bench: release
-	build/release/pliant bench
+	build/release/bin/pliant bench
 
 install: release
 	cmake --install build/release --prefix $(PREFIX)

@@ -3,7 +3,7 @@
 set -eu
 
 needed="build-essential cmake ninja-build pkg-config libsuitesparse-dev libopenblas-dev
-        liblapacke-dev libjansson-dev libcmocka-dev ${EXTRA:-}"
+        liblapacke-dev libjansson-dev zlib1g-dev libcmocka-dev ${EXTRA:-}"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "not a Debian system: install the equivalents of" $needed "yourself" >&2

@@ -248,13 +248,15 @@ static pl_status check_field(const pl_document *document, const pl_key *key, con
 {
     if (json_is_array(value))
         return check_numbers(document, key, value, -1, false, place);
-    if (!json_is_object(value))
-        return is_number(key, value) ? PL_OK : unexpected(document, key, value, place);
     const pl_key item = {.kind = PL_KEY_NUMBER,
                          .lower = key->lower,
                          .upper = key->upper,
                          .above = key->above,
                          .unit = key->unit};
+    if (!json_is_object(value))
+        return is_number(key, value)
+                   ? PL_OK
+                   : unexpected(document, json_is_number(value) ? &item : key, value, place);
     const char *group;
     json_t *number;
     json_object_foreach((json_t *)value, group, number)
@@ -350,11 +352,11 @@ static const pl_key *find_key(const pl_spec *spec, const char *name)
     return NULL;
 }
 
-/* Whether `word` is one of the words of `list`. */
-static bool has_word(const char *list, const char *word)
+bool pl_key_goes_with(const pl_key *key, const char *alternative)
 {
-    size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at += length)
+    const char *list = key->goes_with;
+    size_t length = strlen(alternative);
+    for (const char *at = list; at && (at = strstr(at, alternative)); at += length)
         if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
             return true;
     return false;
@@ -390,7 +392,7 @@ static pl_status check_one_of(const pl_document *document, const pl_spec *spec, 
     {
         const pl_place here = {place, name, 0};
         const pl_key *key = find_key(spec, name);
-        if (key->goes_with && !has_word(key->goes_with, chosen))
+        if (key->goes_with && !pl_key_goes_with(key, chosen))
             return pl_document_fail(document, &here, PL_ERROR_ARGUMENT, "does not go with \"%s\"",
                                     chosen);
     }

@@ -78,7 +78,7 @@ static const pl_spec disc_spec = {.title = "disc", COUNT(disc_keys)};
 
 static void mesh_defaults(void *into)
 {
-    *(pl_mesh_source *)into = (pl_mesh_source){.vertices = 1000};
+    *(pl_mesh_source *)into = (pl_mesh_source){0};
 }
 
 static const pl_key mesh_keys[] = {
@@ -93,6 +93,12 @@ static const pl_key mesh_keys[] = {
     {"disc", PL_KEY_OBJECT, .spec = &disc_spec, .doc = "Cloth disc; group rim."},
     {"file", PL_KEY_TEXT, AT(pl_mesh_source, file),
      .doc = "Mesh file (.msh, .mesh, .vtk, .vtu, .node, .ele, .obj), relative to the scene."},
+    {"shape", PL_KEY_TEXT, AT(pl_mesh_source, shape),
+     .doc = "Built-in body by name: `pliant mesh --list` names them."},
+    {"surface", PL_KEY_TEXT, AT(pl_mesh_source, surface),
+     .doc = "Closed surface to fill with tets (.obj, .stl, .ply or a mesh), relative to the scene."},
+    {"vertices", PL_KEY_INTEGER, AT(pl_mesh_source, vertices), FROM(0), .goes_with = "shape surface",
+     .doc = "How many to aim at; 0 = the shape's own number, or 2000 for a surface."},
 };
 const pl_spec pl_spec_mesh = {.title = "mesh",
                               .one_of = true,
@@ -326,7 +332,7 @@ static const pl_key output_keys[] = {
     {"surface", PL_KEY_BOOLEAN, AT(pl_scene_source, surface),
      .doc = "Write boundary triangles with contact forces."},
 };
-static const pl_spec output_spec = {.title = "outputs", COUNT(output_keys)};
+static const pl_spec output_spec = {.title = "set of outputs", COUNT(output_keys)};
 
 static const char *const solver_names[] = {"auto", "direct", "lagged", "constant", NULL};
 

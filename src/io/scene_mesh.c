@@ -1,6 +1,8 @@
 /* The mesh a "mesh" object of a scene file names, made or read. */
 #include "io/scene_spec.h"
 
+#include <pliant/shape.h>
+
 #include <stdio.h>
 
 pl_status pl_turn_quaternion(const pl_document *document, const pl_turn *turn, const pl_place *place,
@@ -39,6 +41,24 @@ static pl_status read_file(const pl_document *document, const char *file, pl_mes
     return status;
 }
 
+static pl_status fill_surface(const pl_document *document, const char *file, int vertices,
+                              pl_mesh **out)
+{
+    pl_status status = PL_ERROR_MEMORY;
+    pl_mesh *surface = NULL;
+    pl_tetrahedralize_def def = pl_tetrahedralize_def_default();
+    def.vertices = vertices;
+    char *path = resolve(document, file);
+    if (!path)
+        goto done;
+    PL_CHECK(pl_surface_read(document->ctx, path, &surface), done);
+    PL_CHECK(pl_tetrahedralize(document->ctx, surface, &def, out, NULL), done);
+done:
+    pl_mesh_free(document->ctx, surface);
+    pl_free(document->ctx, path);
+    return status;
+}
+
 static pl_status make(const pl_document *document, const char *kind, const pl_mesh_source *s,
                       pl_mesh **out)
 {
@@ -57,6 +77,10 @@ static pl_status make(const pl_document *document, const char *kind, const pl_me
         return pl_mesh_rectangle(ctx, s->width, s->height, s->cell, out);
     if (strcmp(kind, "disc") == 0)
         return pl_mesh_disc(ctx, s->radius, s->cell, out);
+    if (strcmp(kind, "shape") == 0)
+        return pl_shape_build(ctx, s->shape, s->vertices, out);
+    if (strcmp(kind, "surface") == 0)
+        return fill_surface(document, s->surface, s->vertices, out);
     return read_file(document, s->file, out);
 }
 

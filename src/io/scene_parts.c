@@ -270,6 +270,24 @@ static pl_status build_friction(const pl_document *document, pl_scene *scene, co
     return status == PL_OK ? PL_OK : pl_document_fail_within(document, place, status);
 }
 
+/* References need names to be different. */
+static pl_status check_names(const pl_document *document, const char *list)
+{
+    const json_t *items = json_object_get(document->root, list);
+    const pl_place outer = {NULL, list, 0};
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const char *name = json_string_value(json_object_get(json_array_get(items, i), "name"));
+        for (size_t j = 0; name && j < i; j++) {
+            const pl_place item = {&outer, NULL, (int)i}, here = {&item, "name", 0};
+            const char *other = json_string_value(json_object_get(json_array_get(items, j), "name"));
+            if (other && strcmp(name, other) == 0)
+                return pl_document_fail(document, &here, PL_ERROR_ARGUMENT,
+                                        "%s[%zu] is named \"%s\" already", list, j, name);
+        }
+    }
+    return PL_OK;
+}
+
 pl_status pl_build_parts(const pl_document *document, pl_scene *scene)
 {
     const struct {
@@ -278,6 +296,8 @@ pl_status pl_build_parts(const pl_document *document, pl_scene *scene)
     } parts[] = {{"bodies", pl_build_body},     {"pins", build_pin},
                  {"forces", build_force},       {"wind", build_wind},
                  {"colliders", build_collider}, {"friction", build_friction}};
+    PL_TRY(check_names(document, "bodies"));
+    PL_TRY(check_names(document, "colliders"));
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         const json_t *list = json_object_get(document->root, parts[p].key);
         const pl_place outer = {NULL, parts[p].key, 0};

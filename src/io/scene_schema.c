@@ -176,11 +176,9 @@ static json_t *one_of_schema(const pl_spec *spec, const char *defaults)
             continue;
         json_t *properties = json_object();
         put(properties, key->name, key_schema(key, defaults));
-        for (int j = 0; j < spec->key_count; j++) {
-            const char *with = spec->keys[j].goes_with;
-            if (with && strstr(with, key->name))
+        for (int j = 0; j < spec->key_count; j++)
+            if (pl_key_goes_with(&spec->keys[j], key->name))
                 put(properties, spec->keys[j].name, key_schema(&spec->keys[j], defaults));
-        }
         json_array_append_new(choices,
                               json_pack("{s:s, s:o, s:[s], s:b}", "type", "object", "properties",
                                         properties, "required", key->name, "additionalProperties", 0));

@@ -104,6 +104,8 @@ pl_status pl_spec_check(const pl_document *document, const pl_spec *spec, const 
 /* Reads the keys that are present into `into`; others stay. The object has been checked. */
 void pl_spec_read(const pl_spec *spec, const json_t *object, void *into);
 bool pl_key_ranged(const pl_key *key);
+/* Whether a key may accompany this alternative of a one_of. */
+bool pl_key_goes_with(const pl_key *key, const char *alternative);
 /* The JSON Schema of objects of this kind; *text is the caller's, freed with pl_free. */
 pl_status pl_spec_schema(pl_context *ctx, const pl_spec *spec, const char *title, char **text);
 /* "expected a number > 0 (Pa)" without the first word. */
@@ -128,7 +130,7 @@ typedef struct pl_mesh_source {
     double cell, spacing, length, width, height, radius;
     int nodes[3];
     const char *file, *shape, *surface;
-    int vertices;
+    int vertices; /* to aim at; 0 = the default */
 } pl_mesh_source;
 
 typedef struct pl_collider_source {
