@@ -14,7 +14,7 @@ typedef struct test_allocator {
     bool failed;  /* it did */
 } test_allocator;
 
-static inline void *test_realloc(void *user, void *ptr, size_t bytes)
+static inline void *counting_realloc(void *user, void *ptr, size_t bytes)
 {
     test_allocator *allocator = user;
     if (bytes == 0) {
@@ -34,7 +34,7 @@ static inline pl_context *test_context_with(test_allocator *allocator, int threa
 {
     pl_context_def def = pl_context_def_default();
     def.threads = threads;
-    def.realloc = test_realloc;
+    def.realloc = counting_realloc;
     def.realloc_user = allocator;
     pl_context *ctx = NULL;
     assert_int_equal(pl_context_create(&def, &ctx), PL_OK);

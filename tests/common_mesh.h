@@ -387,12 +387,12 @@ enum {
     VTU_SPLIT = 32
 };
 
-typedef struct bytes {
+typedef struct byte_list {
     unsigned char data[1 << 16];
     size_t count;
-} bytes;
+} byte_list;
 
-static inline void add_bytes(bytes *b, const void *value, size_t size, bool big)
+static inline void add_bytes(byte_list *b, const void *value, size_t size, bool big)
 {
     const unsigned char *from = value;
     assert_true(b->count + size <= sizeof b->data);
@@ -400,7 +400,7 @@ static inline void add_bytes(bytes *b, const void *value, size_t size, bool big)
         b->data[b->count++] = from[big ? size - 1 - i : i];
 }
 
-static inline void add_base64(bytes *out, const bytes *in)
+static inline void add_base64(byte_list *out, const byte_list *in)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < in->count; i += 3) {
@@ -415,9 +415,9 @@ static inline void add_base64(bytes *out, const bytes *in)
 }
 
 /* Header and data of one array as the file will have them. */
-static inline void encode(const bytes *data, int variant, bytes *out)
+static inline void encode(const byte_list *data, int variant, byte_list *out)
 {
-    static bytes head, body, both;
+    static byte_list head, body, both;
     bool big = variant & VTU_BIG, zlib = variant & VTU_ZLIB, raw = variant & VTU_RAW;
     size_t number = variant & VTU_WIDE ? 8 : 4;
     enum { BLOCK = 1000 };
@@ -451,12 +451,12 @@ static inline void encode(const bytes *data, int variant, bytes *out)
 typedef struct vtu_maker {
     FILE *file;
     int variant;
-    bytes *appended;
+    byte_list *appended;
 } vtu_maker;
 
-static inline void write_array(vtu_maker *m, const char *type, const char *name, const bytes *data)
+static inline void write_array(vtu_maker *m, const char *type, const char *name, const byte_list *data)
 {
-    static bytes encoded;
+    static byte_list encoded;
     bool append = m->variant & (VTU_RAW | VTU_BASE64);
     encode(data, m->variant, &encoded);
     fprintf(m->file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"3\" format=\"%s\"", type,
@@ -473,7 +473,7 @@ static inline void write_array(vtu_maker *m, const char *type, const char *name,
 
 static inline void write_vtu_arrays(vtu_maker *m, const pl_mesh *mesh)
 {
-    static bytes data;
+    static byte_list data;
     bool big = m->variant & VTU_BIG;
     data.count = 0;
     for (int i = 0; i < 3 * mesh->vertex_count; i++)
@@ -502,7 +502,7 @@ static inline void write_vtu_arrays(vtu_maker *m, const pl_mesh *mesh)
 
 static inline void write_vtu(FILE *file, const pl_mesh *mesh, int variant)
 {
-    static bytes appended;
+    static byte_list appended;
     vtu_maker m = {file, variant, &appended};
     appended.count = 0;
     fprintf(file,
