@@ -2,7 +2,7 @@
  */
 #include "backend/backend.h"
 
-extern const pl_backend pl_backend_baseline, pl_backend_avx2, pl_backend_avx512;
+extern const pl_backend pl_backend_scalar, pl_backend_baseline, pl_backend_avx2, pl_backend_avx512;
 
 int pl_backend_list(const pl_backend *out[PL_BACKEND_MAX])
 {
@@ -16,5 +16,6 @@ int pl_backend_list(const pl_backend *out[PL_BACKEND_MAX])
         out[count++] = &pl_backend_avx2;
 #endif
     out[count++] = &pl_backend_baseline;
+    out[count++] = &pl_backend_scalar;
     return count;
 }

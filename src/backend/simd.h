@@ -10,15 +10,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include <immintrin.h>
-#define PL_WIDTH 8
-#elif defined(__AVX2__)
-#include <immintrin.h>
-#define PL_WIDTH 4
 #elif defined(__SSE2__)
 #include <emmintrin.h>
-#define PL_WIDTH 2
+#endif
+
+/* A file may fix the width itself before including this one. */
+#if defined(PL_WIDTH)
+#elif defined(__AVX512F__)
+#define PL_WIDTH 8
+#elif defined(__AVX2__)
+#define PL_WIDTH 4
 #else
 #define PL_WIDTH 2
 #endif

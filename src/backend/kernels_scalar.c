@@ -1,0 +1,17 @@
+/* The kernels one element at a time: what the vectors are measured against. */
+#define PL_WIDTH 1
+#include "backend/sparse_kernel.h"
+#include "elastic/parameter_kernel.h"
+
+extern const pl_backend pl_backend_scalar;
+const pl_backend pl_backend_scalar = {
+    .name = "scalar",
+    .width = PL_WIDTH,
+    .elements = kernel_elements,
+    .stress = kernel_stress,
+    .parameters = kernel_parameters,
+    .parameters_forward = kernel_parameters_forward,
+    .assemble_upper = kernel_assemble_upper,
+    .assemble_diagonal = kernel_assemble_diagonal,
+    .multiply = kernel_multiply,
+};
