@@ -36,10 +36,8 @@ static void print_help(FILE *out)
             "Exit codes: 0 ok, 1 failure, 2 usage, 3 bad input, 4 no convergence, 130 interrupted.\n");
 }
 
-int main(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
-    cli_choose_blas_core(argv);
-    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is then an error like a full disk */
     if (argc < 2) {
         print_help(stderr);
         return CLI_USAGE;
@@ -58,4 +56,16 @@ int main(int argc, char **argv)
             return commands[i].run(argc - 1, argv + 1);
     fprintf(stderr, "pliant: unknown command '%s' (pliant --help)\n", name);
     return CLI_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    cli_choose_blas_core(argv);
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is then an error like a full disk */
+    int code = dispatch(argc, argv);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_OK) {
+        fprintf(stderr, "pliant: error: cannot write to stdout\n");
+        return CLI_FAILED;
+    }
+    return code;
 }

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# `pliant run` from end to end: files, JSON, overrides, Ctrl-C, the progress bar, failures and exit codes.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+scenes=$PLIANT_SOURCE/scenes
+
+fail()
+{
+    echo "FAILED: $*" >&2
+    [ ! -s err ] || sed 's/^/    /' err >&2
+    exit 1
+}
+
+# Runs pliant; the exit code must be the first argument. Output goes to ./out.txt and ./err.
+expect()
+{
+    local wanted=$1 code=0
+    shift
+    "$PLIANT" "$@" >out.txt 2>err || code=$?
+    [ "$code" = "$wanted" ] || fail "pliant $* exited with $code instead of $wanted"
+}
+
+says() { grep -qF -- "$1" err || fail "stderr does not say '$1'"; }
+prints() { grep -qF -- "$1" out.txt || fail "stdout does not say '$1'"; }
+
+# --- help, version, usage
+expect 0 --help
+prints "usage: pliant COMMAND"
+expect 0 --version
+grep -qE '^pliant [0-9]+\.[0-9]+\.[0-9]+$' out.txt || fail "version"
+for command in run info schema; do
+    expect 0 $command --help
+    prints "usage: pliant $command"
+done
+expect 2
+expect 2 fly
+says "unknown command 'fly'"
+expect 2 run
+expect 2 run a.json b.json
+expect 2 run a.json --stepps 3
+says "unknown option '--stepps'"
+expect 2 run a.json --steps many
+expect 2 run a.json --steps
+expect 2 run a.json --steps -3
+expect 2 run a.json --json=yes
+expect 2 run -x a.json
+
+# --- a run and its files; nothing on stderr when it is not a terminal
+expect 0 run "$scenes/slope.json" --steps 6 --every 3 --out result --threads 1
+[ ! -s err ] || fail "stderr of a piped run"
+prints "6 steps"
+for file in summary.json volume.pvd surface.pvd volume/000000.vtu volume/000003.vtu surface/000006.vtu; do
+    [ -s "result/$file" ] || fail "$file is missing"
+done
+[ "$(ls result/volume | wc -l)" = 3 ] || fail "number of frames"
+[ "$(ls -A | grep -c partial)" = 0 ] || fail "a partial directory is left"
+grep -q '"outcome": "completed"' result/summary.json || fail "outcome"
+[ "$(grep -c '"residual"' result/summary.json)" = 6 ] || fail "one entry per step"
+# Each name in a collection is a file.
+sed -n 's/.*file="\([^"]*\)".*/\1/p' result/volume.pvd result/surface.pvd | while read -r file; do
+    [ -f "result/$file" ] || fail "$file named in a collection"
+done
+
+# --- an existing directory
+expect 1 run "$scenes/slope.json" --steps 1 --out result
+says "result: exists already"
+says "--force"
+expect 0 run "$scenes/slope.json" --steps 1 --out result --force
+[ "$(ls result/volume | wc -l)" = 2 ] || fail "the earlier output was not replaced"
+mkdir mine && touch mine/thesis.tex
+expect 1 run "$scenes/slope.json" --steps 1 --out mine --force
+[ -f mine/thesis.tex ] || fail "somebody's directory was replaced"
+expect 1 run "$scenes/slope.json" --steps 1 --out /proc/nowhere
+expect 1 run "$scenes/slope.json" --steps 1 --out mine/thesis.tex/out
+
+# --- results do not depend on the number of threads
+for threads in 1 2; do
+    expect 0 run "$scenes/ball.json" --steps 3 --every 3 --out threads$threads --threads $threads
+done
+cmp threads1/volume/000003.vtu threads2/volume/000003.vtu || fail "threads change the result"
+
+# --- JSON and overrides: friction decides between sliding and sticking
+expect 0 run "$scenes/slope.json" --steps 10 --json
+prints '"outcome": "completed"'
+prints '"steps": 10'
+energy() { sed -n 's/.*"kinetic": \([0-9.e+-]*\).*/\1/p' out.txt; }
+sliding=$(energy)
+expect 0 run "$scenes/slope.json" --steps 10 --json --set colliders.slope.friction=0.6 --solver direct
+sticking=$(energy)
+awk "BEGIN { exit !($sticking < 0.01 * $sliding) }" || fail "friction: $sticking against $sliding"
+
+# --- bad scenes: 3, with the place
+expect 3 run nowhere.json
+says "nowhere.json: cannot open"
+printf '{\n"version": 1,\n"bodies": [{"mesh": {"box": {"size": [1, 1, 1], "cell": 0.5}},\n"material": {"young": -3}}]}' >bad.json
+expect 3 run bad.json
+says "bad.json:4: bodies[0].material.young: expected a number > 0 (Pa), got -3"
+expect 0 run bad.json --steps 0 --set bodies[0].material.young=3
+expect 3 run bad.json --set bodies[0].material.young=x
+expect 3 run bad.json --set nonsense
+expect 3 run "$scenes/slope.json" --solver fastest
+says 'expected one of "auto"'
+printf '{"version": 1,\n' >bad.json
+expect 3 run bad.json
+expect 3 info bad.json
+expect 3 info nowhere.msh
+
+# --- a step that cannot converge: 4, and what came before it is kept
+expect 4 run "$scenes/bar.json" --set max_iterations=1 --set max_splits=0 --set tolerance=1e-14 --out stuck
+grep -q '"outcome": "completed"' stuck/summary.json && fail "outcome of a failed run"
+[ -s stuck/volume/000000.vtu ] || fail "the start is missing"
+
+# --- info
+expect 0 info "$scenes/slope.json"
+prints "vertices"
+expect 0 info "$scenes/slope.json" --json
+prints '"name": "block"'
+
+# --- a full disk: an error, nothing left behind
+code=0
+(ulimit -f 16; exec "$PLIANT" run "$scenes/slope.json" --steps 2 --out full) >out.txt 2>err || code=$?
+[ $code = 1 ] || fail "full disk exited with $code"
+says "cannot write"
+[ -z "$(ls -d full* 2>/dev/null)" ] || fail "a full disk left $(ls -d full*)"
+if [ -w /dev/full ]; then
+    code=0
+    "$PLIANT" run "$scenes/slope.json" --steps 1 --json >/dev/full 2>err || code=$?
+    [ $code = 1 ] || fail "stdout on a full disk exited with $code"
+fi
+
+# --- Ctrl-C: stops after a step, keeps a consistent output, exits with 130
+"$PLIANT" run "$scenes/slope.json" --steps 1000000 --every 1000 --out stopped >out.txt 2>err &
+process=$!
+sleep 2
+kill -INT $process
+code=0
+wait $process || code=$?
+[ $code = 130 ] || fail "Ctrl-C exited with $code"
+says "interrupted after"
+grep -q '"outcome": "interrupted' stopped/summary.json || fail "outcome of an interrupted run"
+
+# --- the progress bar: only on a terminal
+if command -v script >/dev/null; then
+    script -qec "'$PLIANT' run '$scenes/slope.json' --steps 5" /dev/null >terminal.txt </dev/null || true
+    grep -q 'ms/step  ETA' terminal.txt || fail "no progress bar on a terminal"
+fi

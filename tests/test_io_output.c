@@ -1,0 +1,374 @@
+/* Output directories: whole or not at all; VTU files whose arrays are where the header says. */
+#include "common.h"
+
+#include <pliant/io.h>
+
+#include <dirent.h>
+#include <jansson.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char scene_text[] =
+    "{\"version\": 1, \"bodies\": [{\"name\": \"box\", \"mesh\": {\"grid\": {\"nodes\": [3, 3, 3], "
+    "\"spacing\": 0.1}},\n"
+    "\"velocity\": [0.3, 0, 0], \"transform\": {\"translate\": [0, 0, 1e-5]}},\n"
+    "{\"name\": \"sheet\", \"mesh\": {\"rectangle\": {\"width\": 0.2, \"height\": 0.2, \"cell\": "
+    "0.1}},\n"
+    "\"transform\": {\"translate\": [1, 0, 1]}}],\n"
+    "\"colliders\": [{\"shape\": {\"half_space\": {}}, \"friction\": 0.3}]}";
+
+typedef struct fixture {
+    pl_context *ctx;
+    pl_scene *scene;
+    pl_sim *sim;
+    pl_state *state;
+    char folder[64], out[96];
+} fixture;
+
+static int setup(void **state)
+{
+    fixture *f = calloc(1, sizeof *f);
+    f->ctx = test_context(1);
+    assert_ok(f->ctx, pl_scene_load_text(f->ctx, scene_text, sizeof scene_text - 1, "t", NULL, 0, NULL,
+                                         &f->scene, NULL));
+    assert_ok(f->ctx, pl_sim_create(f->scene, &f->sim));
+    assert_ok(f->ctx, pl_state_create(f->scene, &f->state));
+    strcpy(f->folder, "/tmp/pliant-test-XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    snprintf(f->out, sizeof f->out, "%s/out", f->folder);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture *f = *state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", f->folder);
+    assert_int_equal(system(command), 0);
+    pl_state_destroy(f->scene, f->state);
+    pl_sim_destroy(f->sim);
+    pl_scene_destroy(f->scene);
+    pl_context_destroy(f->ctx);
+    free(f);
+    return 0;
+}
+
+static pl_output *open_output(fixture *f, const char *directory, bool replace)
+{
+    pl_output_def def = pl_output_def_default();
+    def.directory = directory;
+    def.replace = replace;
+    def.every = 2;
+    def.scene = "a \"scene\"";
+    pl_output *output = NULL;
+    assert_ok(f->ctx, pl_output_create(f->sim, &def, &output));
+    return output;
+}
+
+static int entries(const char *folder)
+{
+    DIR *stream = opendir(folder);
+    assert_non_null(stream);
+    int count = 0;
+    while (readdir(stream))
+        count++;
+    closedir(stream);
+    return count - 2;
+}
+
+static bool exists(const char *folder, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+static char *slurp(const char *folder, const char *name, size_t *length)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *length = (size_t)ftell(file);
+    rewind(file);
+    char *text = calloc(1, *length + 1);
+    assert_int_equal(fread(text, 1, *length, file), *length);
+    fclose(file);
+    return text;
+}
+
+/* Tags open and close in pairs up to `end`. */
+static void check_tags(const char *text, const char *end)
+{
+    char stack[16][32];
+    int depth = 0;
+    for (const char *at = text; (at = memchr(at, '<', (size_t)(end - at))); at++) {
+        const char *close = memchr(at, '>', (size_t)(end - at));
+        assert_non_null(close);
+        char name[32] = "";
+        sscanf(at + 1 + (at[1] == '/'), "%31[A-Za-z]", name);
+        if (at[1] == '/')
+            assert_string_equal(stack[--depth], name);
+        else if (at[1] != '?' && close[-1] != '/')
+            strcpy(stack[depth++], name);
+    }
+    assert_int_equal(depth, 2); /* VTKFile and AppendedData are open where the data begins */
+}
+
+typedef struct vtu_check {
+    char *text;
+    size_t length;
+    const char *data; /* after the underscore */
+    int points, cells;
+} vtu_check;
+
+static vtu_check open_vtu(const char *folder, const char *name)
+{
+    vtu_check v = {0};
+    v.text = slurp(folder, name, &v.length);
+    const char *mark = strstr(v.text, "<AppendedData encoding=\"raw\">\n_");
+    assert_non_null(mark);
+    v.data = strchr(mark, '_') + 1;
+    check_tags(v.text, v.data);
+    const char *piece = strstr(v.text, "<Piece");
+    assert_int_equal(
+        sscanf(piece, "<Piece NumberOfPoints=\"%d\" NumberOfCells=\"%d\">", &v.points, &v.cells), 2);
+    const char tail[] = "\n</AppendedData>\n</VTKFile>\n";
+    assert_memory_equal(v.text + v.length - strlen(tail), tail, strlen(tail));
+    return v;
+}
+
+/* The bytes of a named array, whose size must be as said. */
+static const void *vtu_array(const vtu_check *v, const char *name, size_t bytes)
+{
+    char key[64];
+    snprintf(key, sizeof key, "Name=\"%s\"", name);
+    const char *at = strstr(v->text, key);
+    if (!at || at > v->data)
+        fail_msg("no array %s", name);
+    size_t offset;
+    assert_int_equal(sscanf(strstr(at, "offset="), "offset=\"%zu\"", &offset), 1);
+    uint64_t size;
+    memcpy(&size, v->data + offset, sizeof size);
+    assert_int_equal(size, bytes);
+    assert_true(v->data + offset + 8 + bytes <= v->text + v->length);
+    return v->data + offset + 8;
+}
+
+static void step(fixture *f, pl_output *output, int count)
+{
+    for (int i = 0; i < count; i++) {
+        pl_step_info info;
+        assert_ok(f->ctx, pl_step(f->sim, f->state, NULL, &info));
+        assert_ok(f->ctx, pl_output_step(output, f->state, &info));
+    }
+}
+
+static void check_volume(fixture *f)
+{
+    vtu_check v = open_vtu(f->out, "volume/000004.vtu");
+    assert_int_equal(v.points, f->state->vertex_count);
+    assert_int_equal(v.cells, pl_scene_get_info(f->scene).element_count);
+    size_t n = (size_t)v.points, m = (size_t)v.cells;
+    assert_memory_equal(vtu_array(&v, "Points", 24 * n), f->state->q, 24 * n);
+    assert_memory_equal(vtu_array(&v, "velocity", 24 * n), f->state->v, 24 * n);
+    vtu_array(&v, "displacement", 24 * n);
+    vtu_array(&v, "stress", 72 * m);
+    vtu_array(&v, "von_mises", 8 * m);
+    vtu_array(&v, "energy", 8 * m);
+    const unsigned char *types = vtu_array(&v, "types", m);
+    assert_int_equal(types[0], 10);    /* the box's tets come first */
+    assert_int_equal(types[m - 1], 5); /* the cloth's triangles last */
+    int ends[2];
+    memcpy(ends, vtu_array(&v, "offsets", 4 * m), sizeof ends);
+    assert_int_equal(ends[0], 4);
+    free(v.text);
+}
+
+/* The surface leaves out the box's inner vertex, and its contact forces sum to those of the state. */
+static void check_surface(fixture *f)
+{
+    vtu_check v = open_vtu(f->out, "surface/000004.vtu");
+    size_t n = (size_t)v.points;
+    assert_int_equal(v.points, f->state->vertex_count - 1);
+    double normal = 0, tangent = 0, expected_normal = 0, expected_tangent = 0, vector[3];
+    const char *normals = vtu_array(&v, "contact_normal", 24 * n);
+    const char *tangents = vtu_array(&v, "contact_tangent", 24 * n);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(vector, normals + 24 * i, sizeof vector);
+        normal += vector[2];
+        memcpy(vector, tangents + 24 * i, sizeof vector);
+        tangent += vector[0];
+    }
+    for (int c = 0; c < f->state->contact_count; c++) {
+        expected_normal += f->state->contacts[c].force_normal;
+        expected_tangent += f->state->contacts[c].force_tangent[0];
+    }
+    assert_true(expected_normal > 1 && expected_tangent < 0); /* it presses and slides */
+    assert_close(normal, expected_normal, 1e-12 * expected_normal);
+    assert_close(tangent, expected_tangent, 1e-12 * expected_normal);
+    free(v.text);
+}
+
+static void check_summary(fixture *f)
+{
+    size_t length;
+    char *text = slurp(f->out, "summary.json", &length);
+    json_t *summary = json_loads(text, 0, NULL);
+    assert_non_null(summary);
+    assert_string_equal(json_string_value(json_object_get(summary, "outcome")), "completed");
+    assert_string_equal(json_string_value(json_object_get(summary, "scene")), "a \"scene\"");
+    const json_t *steps = json_object_get(summary, "steps"),
+                 *totals = json_object_get(summary, "totals");
+    assert_int_equal(json_array_size(steps), 4);
+    json_int_t iterations = 0;
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *entry = json_array_get(steps, i);
+        assert_int_equal(json_integer_value(json_object_get(entry, "step")), i + 1);
+        assert_true(json_is_true(json_object_get(entry, "converged")));
+        assert_true(json_number_value(json_object_get(entry, "residual")) <=
+                    pl_scene_get_def(f->scene).tolerance);
+        assert_true(json_number_value(json_object_get(json_object_get(entry, "energy"), "kinetic")) >
+                    0);
+        assert_non_null(json_object_get(json_object_get(entry, "milliseconds"), "factor"));
+        iterations += json_integer_value(json_object_get(entry, "iterations"));
+    }
+    assert_int_equal(json_integer_value(json_object_get(totals, "iterations")), iterations);
+    assert_int_equal(json_array_size(json_object_get(summary, "frames")), 3);
+    json_decref(summary);
+    free(text);
+}
+
+static void output_is_whole(void **state)
+{
+    fixture *f = *state;
+    pl_output *output = open_output(f, f->out, false);
+    assert_ok(f->ctx, pl_output_step(output, f->state, NULL));
+    step(f, output, 4);
+    assert_false(exists(f->folder, "out")); /* not before it is finished */
+    assert_ok(f->ctx, pl_output_finish(output, PL_OK));
+    assert_int_equal(pl_output_finish(output, PL_OK), PL_ERROR_ARGUMENT);
+    pl_output_destroy(output);
+    assert_int_equal(entries(f->folder), 1);
+    assert_int_equal(entries(f->out), 5);
+    check_volume(f);
+    check_surface(f);
+    check_summary(f);
+    size_t length;
+    char *pvd = slurp(f->out, "volume.pvd", &length);
+    assert_non_null(strstr(pvd, "<DataSet timestep=\"0.04\" file=\"volume/000004.vtu\"/>"));
+    free(pvd);
+}
+
+static void abandoned_output_leaves_nothing(void **state)
+{
+    fixture *f = *state;
+    char deep[128];
+    snprintf(deep, sizeof deep, "%s/a/b/c/", f->folder);
+    pl_output *output = open_output(f, deep, false);
+    assert_ok(f->ctx, pl_output_step(output, f->state, NULL));
+    assert_true(exists(f->folder, "a/b"));
+    pl_output_destroy(output);
+    assert_int_equal(entries(f->folder), 0); /* the directories above it went too */
+}
+
+static void existing_directories(void **state)
+{
+    fixture *f = *state;
+    pl_output_def def = pl_output_def_default();
+    pl_output *output = open_output(f, f->out, false);
+    assert_ok(f->ctx, pl_output_finish(output, PL_OK));
+    pl_output_destroy(output);
+
+    def.directory = f->out;
+    assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
+    assert_null(output);
+    assert_non_null(strstr(pl_context_error(f->ctx), "exists already"));
+
+    /* An earlier output is exchanged for the new one, at the end only. */
+    output = open_output(f, f->out, true);
+    assert_ok(f->ctx, pl_output_step(output, f->state, NULL));
+    assert_false(exists(f->out, "volume/000000.vtu"));
+    assert_ok(f->ctx, pl_output_finish(output, PL_ERROR_INTERRUPTED));
+    pl_output_destroy(output);
+    assert_true(exists(f->out, "volume/000000.vtu"));
+    assert_int_equal(entries(f->folder), 1);
+
+    /* Somebody's own directory, or a file, is never touched. */
+    char path[160];
+    snprintf(path, sizeof path, "%s/summary.json", f->out);
+    remove(path);
+    def.replace = true;
+    assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
+    assert_non_null(strstr(pl_context_error(f->ctx), "is no earlier output"));
+    assert_true(exists(f->out, "volume/000000.vtu"));
+    snprintf(path, sizeof path, "%s/volume.pvd", f->out);
+    def.directory = path;
+    assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
+    def.directory = "";
+    assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_ARGUMENT);
+}
+
+static void unwritable_places(void **state)
+{
+    fixture *f = *state;
+    pl_output_def def = pl_output_def_default();
+    pl_output *output = NULL;
+    def.directory = "/proc/out";
+    assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
+    def.directory = "/dev/null/out";
+    assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
+    def.directory = f->out;
+    def.every = 0;
+    assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_ARGUMENT);
+    assert_int_equal(entries(f->folder), 0);
+}
+
+/* A disk that is full after `bytes`, in the form of a limit on file sizes. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void full_disk(void **state)
+{
+    fixture *f = *state;
+    signal(SIGXFSZ, SIG_IGN);
+    /* Inside the header, inside the data, and (the VTU files fit) inside the summary. */
+    pl_output *output = open_output(f, f->out, false);
+    assert_ok(f->ctx, pl_output_step(output, f->state, NULL));
+    const rlim_t limits[] = {100, 4000};
+    for (int i = 0; i < 2; i++) {
+        limit_files(limits[i]);
+        pl_status status = pl_output_step(output, f->state, NULL);
+        limit_files(RLIM_INFINITY);
+        assert_int_equal(status, PL_ERROR_FILE);
+        assert_non_null(strstr(pl_context_error(f->ctx), "cannot write: File too large"));
+    }
+    limit_files(250); /* the collections are smaller */
+    pl_status status = pl_output_finish(output, PL_OK);
+    limit_files(RLIM_INFINITY);
+    assert_int_equal(status, PL_ERROR_FILE);
+    assert_non_null(strstr(pl_context_error(f->ctx), "summary.json: cannot write"));
+    pl_output_destroy(output);
+    assert_int_equal(entries(f->folder), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(output_is_whole, setup, teardown),
+        cmocka_unit_test_setup_teardown(abandoned_output_leaves_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(existing_directories, setup, teardown),
+        cmocka_unit_test_setup_teardown(unwritable_places, setup, teardown),
+        cmocka_unit_test_setup_teardown(full_disk, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
