@@ -113,6 +113,26 @@ typedef struct pl_report_contacts {
 
 PL_API pl_status pl_report_add_contacts(pl_report *report, const pl_report_contacts *contacts);
 
+/* --- a simulation, as it runs or afterwards */
+
+/*
+ * What a simulation did: the surface of all bodies and the contact forces, frame by frame. A long one
+ * is thinned as it grows: beyond 600 frames every second one is dropped and the pace is halved.
+ */
+typedef struct pl_recording pl_recording;
+
+PL_API pl_status pl_recording_create(const pl_scene *scene, pl_recording **out);
+PL_API void pl_recording_destroy(pl_recording *recording); /* NULL is fine */
+/* The start, then the state after every step (or after every so many): evenly spaced in time. */
+PL_API pl_status pl_recording_add(pl_recording *recording, const pl_state *state);
+/* style gives name, colour, opacity, edges and hidden; its other fields are not used. NULL = default.
+ */
+PL_API pl_status pl_report_add_recording(pl_report *report, const pl_recording *recording,
+                                         const pl_report_trajectory *style);
+/* The same from a rollout of `scene`, whose contact forces are not shown. */
+PL_API pl_status pl_report_add_rollout(pl_report *report, const pl_scene *scene, pl_rollout *rollout,
+                                       const pl_report_trajectory *style);
+
 /* --- curves and tables, shown in the order they are added, under the last section's title */
 
 PL_API pl_status pl_report_add_section(pl_report *report, const char *title, const char *note);
@@ -137,8 +157,8 @@ typedef struct pl_report_fit {
     int iteration_count;               /* k, >= 1: row 0 is the initial guess, the last the result */
     const double *loss;                /* [k] */
     const double *values;              /* [k, p] */
-    const double *gradient;            /* [k, p], or NULL */
-    const double *difference_gradient; /* [k, p] by finite differences, or NULL; NaN where not made */
+    const double *gradient;            /* [k, p] of the loss, or NULL; in coordinates of your choice, */
+    const double *difference_gradient; /* [k, p] the same by differences, or NULL; NaN where not made */
     const double *truth;               /* [p], or NULL; NaN where unknown */
     const double *standard_error;      /* [p], or NULL */
     const double *correlation;         /* [p, p], or NULL */

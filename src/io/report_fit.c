@@ -1,9 +1,7 @@
 /*
  * The report of a fit: headline, curves of loss, parameters and gradients, tables.
  *
- * Errors shown: of a parameter |x - x*| / |x*|; of a gradient |g - g_fd| / |g_fd| over the parameters,
- * in the Euclidean norm scaled by each parameter's result, so that units do not matter:
- * |s g - s g_fd| / |s g_fd| with s_i = |x_i|.
+ * Errors shown: of a parameter |x - x*| / |x*|, of a gradient's entry |g - g_fd| / |g_fd|.
  */
 #include "io/report.h"
 
@@ -293,19 +291,27 @@ static pl_status add_convergence(pl_report *report, const pl_report_fit *f, doub
     return PL_OK;
 }
 
-static void gradient_errors(const pl_report_fit *f, double *out)
+/* |g - g_fd| / |g_fd| of every drawn parameter in one plot; scratch [drawn, k]. */
+static pl_status add_gradient_errors(pl_report *report, const pl_report_fit *f, double *scratch)
 {
-    for (int k = 0; k < f->iteration_count; k++) {
-        double difference = 0, size = 0;
-        for (int i = 0; i < f->parameter_count; i++) {
-            size_t at = (size_t)k * (size_t)f->parameter_count + (size_t)i;
-            double scale = fabs(result_of(f, i)), fd = scale * f->difference_gradient[at];
-            double d = scale * f->gradient[at] - fd;
-            difference += d * d;
-            size += fd * fd;
+    int k = f->iteration_count, p = f->parameter_count;
+    pl_plot_line lines[DRAWN];
+    for (int i = 0; i < drawn(f); i++) {
+        double *error = scratch + (size_t)i * (size_t)k;
+        for (int row = 0; row < k; row++) {
+            size_t at = (size_t)row * (size_t)p + (size_t)i;
+            double fd = f->difference_gradient[at];
+            error[row] = fabs(f->gradient[at] - fd) / fabs(fd); /* NaN, a gap, where there is no fd */
         }
-        out[k] = sqrt(difference / size); /* NaN, a gap, where there is no difference gradient */
+        lines[i] = (pl_plot_line){.name = f->names[i], .count = k, .y = error, .markers = k <= 60};
     }
+    pl_plot plot = pl_plot_default();
+    plot.title = "Relative error of the gradient";
+    plot.x_label = "iteration";
+    plot.log_y = true;
+    plot.lines = lines;
+    plot.line_count = drawn(f);
+    return pl_report_add_plot(report, &plot);
 }
 
 static pl_status add_gradients(pl_report *report, const pl_report_fit *f, double *scratch)
@@ -313,23 +319,12 @@ static pl_status add_gradients(pl_report *report, const pl_report_fit *f, double
     if (!f->gradient)
         return PL_OK;
     int k = f->iteration_count;
-    PL_TRY(pl_report_add_section(report, "Gradients", NULL));
+    const char *note = f->difference_gradient ? "Analytical against finite differences." : NULL;
+    PL_TRY(pl_report_add_section(report, "Gradients", note));
+    if (f->difference_gradient)
+        PL_TRY(add_gradient_errors(report, f, scratch));
     pl_plot plot = pl_plot_default();
     plot.x_label = "iteration";
-    if (f->difference_gradient) {
-        gradient_errors(f, scratch);
-        pl_plot_line error = {.name = "relative error",
-                              .colour = "#d55e00",
-                              .count = k,
-                              .y = scratch,
-                              .markers = k <= 60};
-        plot.title = "Analytical against finite differences";
-        plot.log_y = true;
-        plot.lines = &error;
-        plot.line_count = 1;
-        PL_TRY(pl_report_add_plot(report, &plot));
-        plot.log_y = false;
-    }
     for (int i = 0; i < drawn(f); i++) {
         char title[256];
         snprintf(title, sizeof title, "∂ loss / ∂ %s", f->names[i]);
@@ -381,7 +376,7 @@ pl_status pl_report_add_fit(pl_report *report, const pl_report_fit *f)
     pl_status status = PL_OK;
     pl_report before = *report; /* to return to when something fails */
     double *scratch;
-    PL_NEW(ctx, scratch, 2 * (size_t)f->iteration_count, done);
+    PL_NEW(ctx, scratch, (size_t)(drawn(f) + 1) * (size_t)f->iteration_count, done);
     if (!before.headline) {
         PL_CHECK(add_headline(report, f), done);
         PL_CHECK(add_facts(report, f), done);

@@ -410,7 +410,8 @@ class Viewer {
         gl.enable(gl.STENCIL_TEST);
         gl.stencilFunc(gl.EQUAL, 0, 255);
         gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
-        for (const s of [...this.trajectories, ...this.colliders]) {
+        const casting = [...this.trajectories, ...this.colliders].sort((a, b) => b.opacity - a.opacity);
+        for (const s of casting) {
             if (!s.visible || !s.surface) continue;
             gl.uniformMatrix4fv(at.model, false, s.model ? multiply(flat, s.model) : flat);
             gl.uniform1f(at.opacity, 0.2 * Math.max(s.opacity, 0.35));

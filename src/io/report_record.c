@@ -1,0 +1,292 @@
+/*
+ * Recordings: frames of a running simulation, kept evenly spaced and at most FRAMES of them.
+ *
+ * Frame i is the state handed over as number i * stride. When the frames are full, the odd ones are
+ * dropped and the stride doubles, so that a recording of any length costs the same memory.
+ */
+#include "io/report.h"
+
+enum { FRAMES = 600 };
+
+typedef struct forces {
+    int count;
+    double *numbers; /* [count, 9]: point, normal force, tangential force */
+} forces;
+
+struct pl_recording {
+    pl_context *ctx;
+    int vertex_count; /* of the surface */
+    int *vertices;    /* [vertex_count], of the scene */
+    int triangle_count;
+    int *triangles; /* [triangle_count, 3] into the surface's vertices */
+    char *name;     /* of the only body; NULL when there are several */
+    int offered, stride, frame_count;
+    double start, step;     /* time of the first state, and from it to the second, s */
+    double *frames[FRAMES]; /* each [vertex_count, 3] */
+    forces contacts[FRAMES];
+};
+
+/* Surface triangles of every body in scene numbering; *triangles grows to [*count, 3]. */
+static pl_status gather_triangles(const pl_scene *scene, int **triangles, int *count)
+{
+    pl_context *ctx = pl_scene_context(scene);
+    int body_count = pl_scene_get_info(scene).body_count, capacity = 0;
+    for (int b = 0; b < body_count; b++) {
+        pl_body_info body;
+        int more, *surface;
+        PL_TRY(pl_scene_body(scene, b, &body));
+        PL_TRY(pl_mesh_surface(ctx, body.mesh, &more, &surface));
+        void *grown = *triangles;
+        pl_status status = pl_grow(ctx, &grown, &capacity, 3 * (*count + more), sizeof **triangles);
+        *triangles = grown;
+        for (int i = 0; status == PL_OK && i < 3 * more; i++)
+            (*triangles)[3 * *count + i] = surface[i] + body.vertex_offset;
+        pl_free(ctx, surface);
+        PL_TRY(status);
+        *count += more;
+    }
+    return PL_OK;
+}
+
+/* Renumbers the triangles over the vertices they use. */
+static pl_status gather_vertices(pl_recording *r, int scene_vertices)
+{
+    pl_status status = PL_OK;
+    int *number = NULL;
+    PL_NEW(r->ctx, number, scene_vertices, done);
+    PL_NEW(r->ctx, r->vertices, scene_vertices, done);
+    for (int i = 0; i < 3 * r->triangle_count; i++)
+        number[r->triangles[i]] = 1;
+    for (int v = 0; v < scene_vertices; v++) {
+        if (!number[v])
+            continue;
+        r->vertices[r->vertex_count] = v;
+        number[v] = r->vertex_count++;
+    }
+    for (int i = 0; i < 3 * r->triangle_count; i++)
+        r->triangles[i] = number[r->triangles[i]];
+done:
+    pl_free(r->ctx, number);
+    return status;
+}
+
+pl_status pl_recording_create(const pl_scene *scene, pl_recording **out)
+{
+    pl_context *ctx = pl_scene_context(scene);
+    pl_scene_info info = pl_scene_get_info(scene);
+    pl_status status = PL_OK;
+    pl_recording *r = NULL;
+    *out = NULL;
+    if (info.body_count < 1)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "recording: the scene has no bodies");
+    PL_NEW(ctx, r, 1, done);
+    r->ctx = ctx;
+    r->stride = 1;
+    PL_CHECK(gather_triangles(scene, &r->triangles, &r->triangle_count), done);
+    PL_CHECK(gather_vertices(r, info.vertex_count), done);
+    if (info.body_count == 1) {
+        pl_body_info body;
+        PL_CHECK(pl_scene_body(scene, 0, &body), done);
+        r->name = pl_strdup(ctx, body.name);
+        status = r->name ? PL_OK : PL_ERROR_MEMORY;
+    }
+done:
+    if (status != PL_OK) {
+        pl_recording_destroy(r);
+        r = NULL;
+    }
+    *out = r;
+    return status;
+}
+
+static void drop_frame(pl_recording *r, int i)
+{
+    pl_free(r->ctx, r->frames[i]);
+    pl_free(r->ctx, r->contacts[i].numbers);
+    r->frames[i] = NULL;
+    r->contacts[i] = (forces){0};
+}
+
+void pl_recording_destroy(pl_recording *r)
+{
+    if (!r)
+        return;
+    for (int i = 0; i < r->frame_count; i++)
+        drop_frame(r, i);
+    pl_free(r->ctx, r->triangles);
+    pl_free(r->ctx, r->vertices);
+    pl_free(r->ctx, r->name);
+    pl_free(r->ctx, r);
+}
+
+static void halve(pl_recording *r)
+{
+    for (int i = 1; i < FRAMES; i++) {
+        if (i % 2) {
+            drop_frame(r, i);
+            continue;
+        }
+        r->frames[i / 2] = r->frames[i];
+        r->contacts[i / 2] = r->contacts[i];
+        r->frames[i] = NULL;
+        r->contacts[i] = (forces){0};
+    }
+    r->frame_count = FRAMES / 2;
+    r->stride *= 2;
+}
+
+static pl_status copy_contacts(pl_context *ctx, const double *q, const pl_contact *contacts, int count,
+                               forces *out)
+{
+    pl_status status = PL_OK;
+    PL_NEW(ctx, out->numbers, 9 * (size_t)count, done);
+    out->count = count;
+    for (int c = 0; c < count; c++) {
+        const pl_contact *contact = &contacts[c];
+        for (int a = 0; a < 3; a++) {
+            double *numbers = out->numbers + 9 * c + a;
+            numbers[0] = q[3 * (size_t)contact->vertex + (size_t)a];
+            numbers[3] = contact->force_normal * contact->normal[a];
+            numbers[6] = contact->force_tangent[a];
+        }
+    }
+done:
+    return status;
+}
+
+static pl_status add_frame(pl_recording *r, double time, const double *q, const pl_contact *contacts,
+                           int count)
+{
+    pl_status status = PL_OK;
+    double *frame = NULL;
+    forces f = {0};
+    bool kept = r->offered % r->stride == 0;
+    if (kept) {
+        PL_NEW(r->ctx, frame, 3 * (size_t)r->vertex_count, done);
+        PL_CHECK(copy_contacts(r->ctx, q, contacts, count, &f), done);
+        for (int i = 0; i < r->vertex_count; i++)
+            memcpy(frame + 3 * i, q + 3 * (size_t)r->vertices[i], 3 * sizeof *frame);
+        if (r->frame_count == FRAMES)
+            halve(r);
+        r->frames[r->frame_count] = frame;
+        r->contacts[r->frame_count++] = f;
+    }
+    if (r->offered == 0)
+        r->start = time;
+    if (r->offered == 1)
+        r->step = time - r->start;
+    r->offered++;
+done:
+    if (status != PL_OK)
+        pl_free(r->ctx, frame);
+    return status;
+}
+
+pl_status pl_recording_add(pl_recording *r, const pl_state *state)
+{
+    return add_frame(r, state->time, state->q, state->contacts, state->contact_count);
+}
+
+/* ------------------------------------------------------------------------------- into a report */
+
+static pl_status add_motion(pl_report *report, const pl_recording *r, const pl_report_trajectory *style,
+                            double step)
+{
+    pl_context *ctx = report->ctx;
+    pl_status status = PL_OK;
+    size_t row = 3 * (size_t)r->vertex_count;
+    double *frames = NULL;
+    PL_NEW(ctx, frames, (size_t)r->frame_count * row, done);
+    for (int i = 0; i < r->frame_count; i++)
+        memcpy(frames + (size_t)i * row, r->frames[i], row * sizeof *frames);
+    pl_report_trajectory t = style ? *style : pl_report_trajectory_default();
+    if (!t.name)
+        t.name = r->name ? r->name : "bodies";
+    t.vertex_count = r->vertex_count;
+    t.triangle_count = r->triangle_count;
+    t.triangles = r->triangles;
+    t.frame_count = r->frame_count;
+    t.frames = frames;
+    t.start = r->start;
+    t.time_step = step;
+    status = pl_report_add_trajectory(report, &t);
+done:
+    pl_free(ctx, frames);
+    return status;
+}
+
+static pl_status add_forces(pl_report *report, const pl_recording *r, const char *name, double step)
+{
+    pl_context *ctx = report->ctx;
+    pl_status status = PL_OK;
+    int *first = NULL;
+    double *numbers = NULL;
+    PL_NEW(ctx, first, r->frame_count + 1, done);
+    for (int i = 0; i < r->frame_count; i++)
+        first[i + 1] = first[i] + r->contacts[i].count;
+    size_t total = (size_t)first[r->frame_count];
+    if (!total)
+        goto done;
+    PL_NEW(ctx, numbers, 9 * total, done);
+    double *point = numbers, *normal = numbers + 3 * total, *tangent = numbers + 6 * total;
+    for (int i = 0; i < r->frame_count; i++) {
+        for (int c = 0; c < r->contacts[i].count; c++) {
+            size_t at = 3 * (size_t)(first[i] + c);
+            const double *from = r->contacts[i].numbers + 9 * c;
+            memcpy(point + at, from, 3 * sizeof *from);
+            memcpy(normal + at, from + 3, 3 * sizeof *from);
+            memcpy(tangent + at, from + 6, 3 * sizeof *from);
+        }
+    }
+    pl_report_contacts contacts = {.name = name,
+                                   .frame_count = r->frame_count,
+                                   .first = first,
+                                   .point = point,
+                                   .normal = normal,
+                                   .tangent = tangent,
+                                   .start = r->start,
+                                   .time_step = step};
+    status = pl_report_add_contacts(report, &contacts);
+done:
+    pl_free(ctx, first);
+    pl_free(ctx, numbers);
+    return status;
+}
+
+pl_status pl_report_add_recording(pl_report *report, const pl_recording *r,
+                                  const pl_report_trajectory *style)
+{
+    if (r->frame_count < 1)
+        return pl_fail(report->ctx, PL_ERROR_ARGUMENT, "report: the recording holds no frames");
+    double step = r->offered > 1 ? r->step * r->stride : 1;
+    int length = report->trajectories.length, count = report->trajectory_count;
+    PL_TRY(add_motion(report, r, style, step));
+    pl_status status = add_forces(report, r, style ? style->name : NULL, step);
+    if (status != PL_OK) { /* both or none */
+        pl_text_cut(&report->trajectories, length);
+        report->trajectory_count = count;
+    }
+    return status;
+}
+
+pl_status pl_report_add_rollout(pl_report *report, const pl_scene *scene, pl_rollout *rollout,
+                                const pl_report_trajectory *style)
+{
+    pl_context *ctx = report->ctx;
+    pl_status status = PL_OK;
+    int steps = pl_rollout_steps(rollout), every = (steps + FRAMES - 1) / FRAMES;
+    every = every > 1 ? every : 1;
+    pl_recording *recording = NULL;
+    double *q = NULL, h = pl_scene_get_def(scene).time_step;
+    PL_CHECK(pl_recording_create(scene, &recording), done);
+    PL_NEW(ctx, q, 3 * (size_t)pl_scene_get_info(scene).vertex_count, done);
+    for (int step = 0; step <= steps; step += every) {
+        PL_CHECK(pl_rollout_state(rollout, step, q, NULL), done);
+        PL_CHECK(add_frame(recording, h * step, q, NULL, 0), done);
+    }
+    status = pl_report_add_recording(report, recording, style);
+done:
+    pl_recording_destroy(recording);
+    pl_free(ctx, q);
+    return status;
+}
