@@ -5,8 +5,8 @@
 #include "core/vec.h"
 #include "mesh/bvh.h"
 
-/* What far clusters cost: (1/3)^2 of their share of the sphere at the opening ratio of 3. */
-#define DIPOLE_ERROR 0.025
+/* What far clusters cost: up to (1/2)^2 of their share of the sphere at the opening ratio of 2. */
+#define DIPOLE_ERROR 0.05
 
 typedef struct surface {
     int vertex_count, triangle_count;

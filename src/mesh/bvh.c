@@ -11,7 +11,7 @@
 #include "core/vec.h"
 
 #define LEAF_SIZE 4
-#define OPENING   3.0
+#define OPENING   2.0
 #define MAX_DEPTH 64
 
 typedef struct node {

@@ -5,7 +5,7 @@
 
 #define MAX_POINTS  200000000.0
 #define ROOT_STEPS  40
-#define ROOT_CHANGE 1e-6 /* of the edge: what a vertex may be off the surface */
+#define ROOT_CHANGE 1e-6
 
 void pl_lattice_half(const pl_lattice *lattice, int point, int half[3])
 {
@@ -104,12 +104,13 @@ static double find_root(const pl_field *field, const double a[3], const double b
                         double fb)
 {
     double low = 0, high = 1, t = 0.5, last = -1;
+    double change = field->tolerance > 0 ? field->tolerance : ROOT_CHANGE;
     int side = 0;
     for (int step = 0; step < ROOT_STEPS; step++) {
         t = (low * fb - high * fa) / (fb - fa);
         if (!(t > low && t < high))
             t = 0.5 * (low + high);
-        if (fabs(t - last) < ROOT_CHANGE || high - low < ROOT_CHANGE)
+        if (fabs(t - last) < change || high - low < change)
             break;
         last = t;
         double x[3], f;
@@ -149,6 +150,78 @@ static void cut_edges(const pl_context *ctx, const pl_field *field, pl_lattice *
     }
 }
 
+/* Points a and b with |d(a)| + |d(b)| above their distance have no surface between them. Labels the
+ * sets so linked; links[p] becomes the set, roots[set] one point of it. Returns how many. */
+static int link_points(const pl_lattice *lattice, int *links, int *roots, int *stack)
+{
+    int count = 0;
+    for (int p = 0; p < lattice->point_count; p++)
+        links[p] = -1;
+    for (int seed = 0; seed < lattice->point_count; seed++) {
+        if (links[seed] >= 0)
+            continue;
+        int top = 0, near[14];
+        roots[count] = stack[top++] = seed;
+        links[seed] = count;
+        while (top > 0) {
+            int p = stack[--top];
+            pl_lattice_neighbours(lattice, p, near);
+            for (int k = 0; k < 14; k++) {
+                double length = (k < 6 ? 1 : 0.5 * sqrt(3)) * lattice->cell * (1 + 1e-9);
+                int q = near[k];
+                if (q >= 0 && links[q] < 0 && lattice->value[p] + lattice->value[q] > length)
+                    links[q] = count, stack[top++] = q;
+            }
+        }
+        count++;
+    }
+    return count;
+}
+
+/* Signs of a field given as magnitudes: one evaluation for each set of linked points. */
+static pl_status sign_linked(pl_context *ctx, const pl_field *field, pl_lattice *lattice)
+{
+    pl_status status = PL_OK;
+    int *links = NULL, *roots = NULL, *stack = NULL;
+    PL_NEW(ctx, links, lattice->point_count, done);
+    PL_NEW(ctx, roots, lattice->point_count, done);
+    PL_NEW(ctx, stack, lattice->point_count, done);
+    int count = link_points(lattice, links, roots, stack);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
+    for (int k = 0; k < count; k++)
+        stack[k] = field->distance(field->user, lattice->moved + 3 * (size_t)roots[k]) < 0;
+    for (int p = 0; p < lattice->point_count; p++)
+        lattice->value[p] *= stack[links[p]] ? -1 : 1;
+done:
+    pl_free(ctx, links);
+    pl_free(ctx, roots);
+    pl_free(ctx, stack);
+    return status;
+}
+
+/* The field at all points and its signs. */
+static pl_status sample(pl_context *ctx, const pl_field *field, pl_lattice *lattice)
+{
+    pl_field_fn evaluate = field->magnitude ? field->magnitude : field->distance;
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 256)
+    for (int p = 0; p < lattice->point_count; p++) {
+        double *x = lattice->moved + 3 * (size_t)p;
+        pl_lattice_position(lattice, p, x);
+        lattice->value[p] = evaluate(field->user, x);
+    }
+    if (field->magnitude)
+        PL_TRY(sign_linked(ctx, field, lattice));
+    for (int p = 0; p < lattice->point_count; p++) {
+        const double *x = lattice->moved + 3 * (size_t)p;
+        double f = lattice->value[p];
+        lattice->sign[p] = f < 0 ? 1 : f > 0 ? -1 : 0;
+        if (isnan(f))
+            return pl_fail(ctx, PL_ERROR_NUMERIC, "the signed distance is not a number at (%g, %g, %g)",
+                           x[0], x[1], x[2]);
+    }
+    return PL_OK;
+}
+
 static pl_status size_lattice(pl_context *ctx, const pl_field *field, double cell, pl_lattice *lattice)
 {
     if (!(cell > 0) || !isfinite(cell))
@@ -185,21 +258,8 @@ pl_status pl_lattice_create(pl_context *ctx, const pl_field *field, double cell,
     PL_NEW(ctx, lattice.value, lattice.point_count, done);
     PL_NEW(ctx, lattice.moved, 3 * (size_t)lattice.point_count, done);
     PL_NEW(ctx, lattice.cut, lattice.slot_count, done);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 256)
-    for (int p = 0; p < lattice.point_count; p++) {
-        double *x = lattice.moved + 3 * (size_t)p;
-        pl_lattice_position(&lattice, p, x);
-        double f = field->distance(field->user, x);
-        lattice.value[p] = f;
-        lattice.sign[p] = f < 0 ? 1 : f > 0 ? -1 : 0;
-    }
-    for (int p = 0; p < lattice.point_count; p++)
-        if (isnan(lattice.value[p]))
-            status =
-                pl_fail(ctx, PL_ERROR_NUMERIC, "the signed distance is not a number at (%g, %g, %g)",
-                        lattice.moved[3 * p], lattice.moved[3 * p + 1], lattice.moved[3 * p + 2]);
-    if (status == PL_OK)
-        cut_edges(ctx, field, &lattice);
+    PL_CHECK(sample(ctx, field, &lattice), done);
+    cut_edges(ctx, field, &lattice);
 done:
     if (status == PL_OK)
         *out = lattice;

@@ -5,7 +5,7 @@
  */
 #include "shape/search.h"
 
-#define CLOSE_ENOUGH 0.03
+#define CLOSE_ENOUGH 0.04
 #define ACCEPTABLE   0.10
 #define COMPLETE     0.09 /* score of a mesh that lost a fragment, whatever its count */
 #define FRAGMENT     0.01 /* share of the volume that counts as a lost limb */

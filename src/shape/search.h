@@ -9,7 +9,7 @@
 typedef pl_status (*pl_build_fn)(void *user, double cell, pl_mesh **out, double *lost);
 
 /* The best mesh of those tried, starting from `cell`: its vertex count nearest to `wanted`, and among
- * those within 9 % preferably one that lost nothing. Stops early within 3 %. `cell` becomes the one
+ * those within 9 % preferably one that lost nothing. Stops early within 4 %. `cell` becomes the one
  * used. */
 pl_status pl_search_cell(pl_context *ctx, pl_build_fn build, void *user, int wanted, double *cell,
                          pl_mesh **out);
