@@ -95,8 +95,7 @@ static bool small_enough(int m, const pl_law *laws, const pl_law_linear *linear,
     return all;
 }
 
-/* S = D_lambda + D_delta W, column-major. */
-static void assemble(pl_context *ctx, int m, const pl_law_linear *linear, const double *w, double *jacobian)
+void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const double *w, double *jacobian)
 {
     size_t size = 3 * (size_t)m;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > 64)
@@ -127,7 +126,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, int m, const pl_l
             return PL_OK;
         }
         out->iterations++;
-        assemble(ctx, m, s->linear, w, s->jacobian);
+        pl_contact_schur(ctx, m, s->linear, w, s->jacobian);
         for (int c = 0; c < m; c++)
             for (int k = 0; k < 3; k++)
                 s->step[3 * c + k] = -s->linear[c].residual[k];

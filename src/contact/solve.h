@@ -29,6 +29,9 @@ typedef struct pl_contact_solution {
     int worst;       /* its contact */
 } pl_contact_solution;
 
+/* S = D_lambda + D_delta W for a row-major W, itself column-major for LAPACK: [3 m, 3 m]. */
+void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const double *w, double *schur);
+
 /* lambda [3 m] is the guess and the answer; W [3 m, 3 m] symmetric, b [3 m]. The converged delta is left
  * in s->delta. PL_OK also when not converged: look at *out. */
 pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, const double *w,

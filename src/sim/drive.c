@@ -2,6 +2,7 @@
 #include "sim/sim.h"
 
 #include "core/vec.h"
+#include "sim/wind.h"
 
 pl_status pl_drive_create(const pl_scene *scene, pl_drive *d)
 {
@@ -69,8 +70,7 @@ pl_status pl_drive_resolve(const pl_scene *scene, double time, const pl_inputs *
     return PL_OK;
 }
 
-/* Positions linearly; quaternions the same way on the nearer branch, normalised. */
-static void pose_between(const double from[7], const double to[7], double s, double out[7])
+void pl_pose_between(const double from[7], const double to[7], double s, double out[7])
 {
     double dot = from[3] * to[3] + from[4] * to[4] + from[5] * to[5] + from[6] * to[6];
     double sign = dot < 0 ? -1 : 1, norm = 0;
@@ -97,25 +97,12 @@ void pl_drive_between(const pl_scene *scene, const pl_state *state, const pl_dri
     for (int k = 0; k < 3 * scene->pin_vertex_count; k++)
         out->pin_target[k] = state->pin_target[k] + s * (end->pin_target[k] - state->pin_target[k]);
     for (int c = 0; c < scene->collider_count; c++)
-        pose_between(state->collider_pose + 7 * c, end->collider_pose + 7 * c, s, out->collider_pose + 7 * c);
+        pl_pose_between(state->collider_pose + 7 * c, end->collider_pose + 7 * c, s, out->collider_pose + 7 * c);
 }
 
-/* drag a (n.(w - v)) n on a triangle, shared by its vertices; a n is its area vector. */
-static void add_wind(const pl_wind *wind, const double w[3], const double *q, const double *v, double *f)
+double pl_force_share(const pl_force *force, const double *mass, int vertex)
 {
-    for (int t = 0; t < wind->triangle_count; t++) {
-        const int *i = wind->triangle + 3 * t;
-        double e1[3], e2[3], area[3], relative[3];
-        pl_sub3(q + 3 * i[1], q + 3 * i[0], e1);
-        pl_sub3(q + 3 * i[2], q + 3 * i[0], e2);
-        pl_cross3(e1, e2, area);
-        for (int k = 0; k < 3; k++)
-            relative[k] = w[k] - (v[3 * i[0] + k] + v[3 * i[1] + k] + v[3 * i[2] + k]) / 3;
-        double twice = pl_norm3(area);
-        double s = twice > 0 ? wind->drag * pl_dot3(area, relative) / (6 * twice) : 0;
-        for (int k = 0; k < 3; k++)
-            pl_axpy3(s, area, f + 3 * i[k]);
-    }
+    return force->per == PL_PER_MASS ? mass[vertex] : force->per == PL_PER_GROUP ? 1.0 / force->count : 1;
 }
 
 void pl_drive_external(const pl_scene *scene, const double *mass, const pl_drive *d, const double *q0,
@@ -128,10 +115,9 @@ void pl_drive_external(const pl_scene *scene, const double *mass, const pl_drive
         const pl_force *force = &scene->forces[a];
         for (int k = 0; k < force->count; k++) {
             int v = force->vertex[k];
-            double s = force->per == PL_PER_MASS ? mass[v] : force->per == PL_PER_GROUP ? 1.0 / force->count : 1;
-            pl_axpy3(s, d->force + 3 * a, f + 3 * (size_t)v);
+            pl_axpy3(pl_force_share(force, mass, v), d->force + 3 * a, f + 3 * (size_t)v);
         }
     }
     for (int w = 0; w < scene->wind_count; w++)
-        add_wind(&scene->winds[w], d->wind + 3 * w, q0, v0, f);
+        pl_wind_add(&scene->winds[w], d->wind + 3 * w, q0, v0, f);
 }

@@ -10,7 +10,7 @@
 #define FACTOR_RATE 8e9
 #define SOLVE_RATE  12e9
 
-static void set_diagonal(pl_sim *sim, double h)
+void pl_matrix_diagonal(pl_sim *sim, double h)
 {
     for (int i = 0; i < sim->n; i++)
         sim->diagonal[i] = sim->mass[i] + h * sim->damping[i] + h * h * sim->pin_stiffness[i];
@@ -19,8 +19,6 @@ static void set_diagonal(pl_sim *sim, double h)
 static pl_status refresh_tangent(pl_sim *sim, double h, const double *q)
 {
     const pl_pattern *pattern = pl_elastic_pattern(sim->elastic);
-    if (!sim->tangent && !(sim->tangent = pl_alloc(sim->ctx, 9 * (size_t)pattern->nnz, sizeof(double))))
-        return PL_ERROR_MEMORY;
     if (!sim->tangent_factor) {
         PL_TRY(pl_chol_create(sim->ctx, pattern, 3, &sim->tangent_factor));
         pl_chol_cost cost = pl_chol_get_cost(sim->tangent_factor);
@@ -53,15 +51,14 @@ static pl_status refresh_constant(pl_sim *sim, double h)
     return PL_OK;
 }
 
-pl_status pl_matrix_refresh(pl_sim *sim, double h, const double *q)
+pl_status pl_matrix_refresh(pl_sim *sim, pl_factor_kind kind, double h, const double *q)
 {
-    bool constant = sim->solver == PL_SOLVER_CONSTANT;
-    if (constant && sim->factor == PL_FACTOR_CONSTANT && sim->factor_h == h)
+    if (kind == PL_FACTOR_CONSTANT && sim->factor == kind && sim->factor_h == h)
         return PL_OK;
     pl_sim_forget(sim);
-    set_diagonal(sim, h);
-    PL_TRY(constant ? refresh_constant(sim, h) : refresh_tangent(sim, h, q));
-    sim->factor = constant ? PL_FACTOR_CONSTANT : PL_FACTOR_TANGENT;
+    pl_matrix_diagonal(sim, h);
+    PL_TRY(kind == PL_FACTOR_CONSTANT ? refresh_constant(sim, h) : refresh_tangent(sim, h, q));
+    sim->factor = kind;
     sim->factor_h = h;
     return PL_OK;
 }

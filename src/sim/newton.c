@@ -142,7 +142,8 @@ static pl_status correct(newton *s, const double *q, double *move, double *norm)
 static pl_status refresh(newton *s)
 {
     pl_sim *sim = s->sim;
-    PL_TRY(pl_matrix_refresh(sim, s->sub->h, sim->iterate));
+    pl_factor_kind kind = sim->solver == PL_SOLVER_CONSTANT ? PL_FACTOR_CONSTANT : PL_FACTOR_TANGENT;
+    PL_TRY(pl_matrix_refresh(sim, kind, s->sub->h, sim->iterate));
     s->stale = false;
     PL_TRY(prepare_contacts(s));
     evaluate(s, sim->iterate);

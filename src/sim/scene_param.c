@@ -52,8 +52,8 @@ pl_status pl_scene_param_count(const pl_scene *scene, pl_param param, int owner,
 
 pl_status pl_scene_set_param(pl_scene *scene, pl_param param, int owner, int count, const double *values)
 {
-    double *place;
-    int have;
+    double *place = NULL;
+    int have = 0;
     PL_TRY(locate(scene, param, owner, &place, &have));
     if (count != 1 && count != have)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "count = %d: expected 1 or %d", count, have);
@@ -66,8 +66,8 @@ pl_status pl_scene_set_param(pl_scene *scene, pl_param param, int owner, int cou
 
 pl_status pl_scene_get_param(const pl_scene *scene, pl_param param, int owner, int count, double *values)
 {
-    double *place;
-    int have;
+    double *place = NULL;
+    int have = 0;
     PL_TRY(locate(scene, param, owner, &place, &have));
     if (count != have)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "count = %d: expected %d", count, have);

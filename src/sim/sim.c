@@ -127,6 +127,7 @@ pl_status pl_sim_create(pl_scene *scene, pl_sim **out)
     sim->solver = scene->def.solver == PL_SOLVER_AUTO ? PL_SOLVER_LAGGED : scene->def.solver;
     PL_CHECK(allocate(sim), done);
     PL_CHECK(create_elastic(sim), done);
+    PL_NEW(sim->ctx, sim->tangent, 9 * (size_t)pl_elastic_pattern(sim->elastic)->nnz, done);
     PL_CHECK(pl_sim_refresh(sim), done);
     *out = sim;
     sim = NULL;

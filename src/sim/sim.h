@@ -98,13 +98,19 @@ pl_status pl_drive_resolve(const pl_scene *scene, double time, const pl_inputs *
 /* Pins and poses a fraction s of the way from the state to `end`; forces as at the end. */
 void pl_drive_between(const pl_scene *scene, const pl_state *state, const pl_drive *end, double s,
                       pl_drive *out);
+/* Positions linearly; quaternions the same way on the nearer branch, normalised. */
+void pl_pose_between(const double from[7], const double to[7], double s, double out[7]);
+/* What one vertex feels of a force's value: N per unit of it. */
+double pl_force_share(const pl_force *force, const double *mass, int vertex);
 /* f [n, 3]: gravity, forces, wind at (q0, v0). */
 void pl_drive_external(const pl_scene *scene, const double *mass, const pl_drive *drive, const double *q0,
                        const double *v0, double *f);
 
 /* ---- matrix.c: the matrix that stands for the tangent */
+/* sim->diagonal = M + hC + h^2 k */
+void pl_matrix_diagonal(pl_sim *sim, double h);
 /* Makes the factor for time step h at q; clamps the tangent when it is not positive definite. */
-pl_status pl_matrix_refresh(pl_sim *sim, double h, const double *q);
+pl_status pl_matrix_refresh(pl_sim *sim, pl_factor_kind kind, double h, const double *q);
 /* x = E^-1 b */
 pl_status pl_matrix_solve(pl_sim *sim, const double *b, double *x);
 pl_chol *pl_matrix_factor(const pl_sim *sim);

@@ -1,0 +1,113 @@
+/*
+ * The reverse sweep. From dL/dq and dL/dv after a substep to those before it:
+ *
+ *     adjoint system with g = dL/dq + (1/h) dL/dv,    v = (q - q0)/h
+ *     dL/dq0 = -(1/h) dL/dv + explicit dependences (pull.c),   dL/dv0 = explicit dependences
+ */
+#include "adjoint/sweep.h"
+
+typedef struct backward {
+    pl_sweep sweep;
+    pl_loss_fn loss;
+    void *user;
+    pl_gradient *gradient;
+    double value;
+    double *dq, *dv;         /* [n, 3] after the substep */
+    double *dq0, *dv0, *v0, *v; /* [n, 3] before it; velocities before and after */
+} backward;
+
+/* Adds the loss term of the state after `step` steps. */
+static pl_status add_loss(backward *b, int step, const double *q, const double *v)
+{
+    pl_context *ctx = b->sweep.rollout->sim->ctx;
+    if (!b->loss(b->user, step, q, v, &b->value, b->dq, b->dv))
+        return pl_fail(ctx, PL_ERROR_INTERRUPTED, "the loss stopped the sweep at step %d", step);
+    for (int i = 0; i < 3 * b->sweep.rollout->sim->n; i++)
+        if (!isfinite(b->dq[i]) || !isfinite(b->dv[i]))
+            return pl_fail(ctx, PL_ERROR_NUMERIC, "step %d: the loss's derivative at vertex %d is not finite",
+                           step, i / 3);
+    return PL_OK;
+}
+
+static pl_status reverse_substep(backward *b, const pl_tape *tape, int k, const pl_state *start)
+{
+    pl_sweep *s = &b->sweep;
+    const pl_tape_entry *e = &tape->entries[k];
+    int n3 = 3 * s->rollout->sim->n;
+    PL_TRY(pl_sweep_substep(s, tape, k, start, b->v0));
+    if (e->to == 1) {
+        for (int i = 0; i < n3; i++)
+            b->v[i] = s->linear.u[i] / e->h;
+        PL_TRY(add_loss(b, s->step + 1, e->q, b->v));
+    }
+    memset(s->linear.rhs + n3, 0, sizeof(double) * 3 * (size_t)e->contact_count);
+    for (int i = 0; i < n3; i++) {
+        s->linear.rhs[i] = b->dq[i] + b->dv[i] / e->h;
+        b->dq0[i] = -b->dv[i] / e->h;
+        b->dv0[i] = 0;
+    }
+    PL_TRY(pl_linear_solve(&s->linear, true));
+    pl_pull(s, b->gradient, b->dq0, b->dv0);
+    double *swap = b->dq;
+    b->dq = b->dq0, b->dq0 = swap;
+    swap = b->dv;
+    b->dv = b->dv0, b->dv0 = swap;
+    return PL_OK;
+}
+
+static pl_status reverse_block(void *user, const pl_tape *tape, const pl_state *start)
+{
+    backward *b = user;
+    for (int k = tape->count - 1; k >= 0; k--) {
+        /* Where a limited tape begins anew, so does the factor: the same gradient, bit for bit. */
+        if ((tape->entries[k].step + 1) % PL_FORGET_EVERY == 0 && tape->entries[k].to == 1)
+            pl_sim_forget(b->sweep.rollout->sim);
+        PL_TRY(reverse_substep(b, tape, k, start));
+    }
+    return PL_OK;
+}
+
+static pl_status check_gradient(const pl_rollout *r, const pl_gradient *g)
+{
+    if (g->steps < r->steps)
+        return pl_fail(r->sim->ctx, PL_ERROR_ARGUMENT, "gradient: made for %d steps, the rollout has %d",
+                       g->steps, r->steps);
+    return PL_OK;
+}
+
+pl_status pl_rollout_backward(pl_rollout *r, const pl_adjoint_def *def, pl_loss_fn loss, void *loss_user,
+                              pl_gradient *gradient, pl_adjoint_info *info)
+{
+    pl_sim *sim = r->sim;
+    pl_status status = PL_OK;
+    size_t n3 = 3 * (size_t)sim->n;
+    double began = pl_milliseconds();
+    PL_TRY(check_gradient(r, gradient));
+    backward b = {.loss = loss, .user = loss_user, .gradient = gradient};
+    PL_TRY(pl_sweep_create(r, def, &b.sweep));
+    double **vectors[] = {&b.dq, &b.dv, &b.dq0, &b.dv0, &b.v0, &b.v};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        PL_NEW(sim->ctx, *vectors[k], n3, done);
+    PL_CHECK(pl_rollout_reverse(r, reverse_block, &b), done);
+    PL_CHECK(add_loss(&b, 0, r->checkpoints[0]->q, r->checkpoints[0]->v), done);
+    for (size_t i = 0; i < n3; i++) {
+        if (gradient->position)
+            gradient->position[i] += b.dq[i];
+        if (gradient->velocity)
+            gradient->velocity[i] += b.dv[i];
+    }
+    if (info)
+        *info = (pl_adjoint_info){
+            .loss = b.value,
+            .iterations = b.sweep.linear.iterations,
+            .max_iterations = b.sweep.linear.max_iterations,
+            .factorizations = b.sweep.linear.factorizations,
+            .residual = b.sweep.linear.residual,
+            .milliseconds = pl_milliseconds() - began,
+        };
+done:
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        pl_free(sim->ctx, *vectors[k]);
+    pl_sweep_free(&b.sweep);
+    return status;
+}

@@ -1,0 +1,239 @@
+/* Setting up and solving the linearised step. */
+#include "adjoint/linear.h"
+
+#include "adjoint/precondition.h"
+#include "core/vec.h"
+
+#include <cblas.h>
+
+#define RESTART 80
+
+pl_adjoint_def pl_adjoint_def_default(void)
+{
+    return (pl_adjoint_def){
+        .solver = PL_ADJOINT_AUTO,
+        .preconditioner = PL_PRECONDITION_LAGGED,
+        .tolerance = 1e-8,
+        .max_iterations = 500,
+    };
+}
+
+static pl_status check_def(pl_context *ctx, const pl_adjoint_def *d)
+{
+    if ((int)d->solver < 0 || d->solver > PL_ADJOINT_SEMI_IMPLICIT)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "solver = %d: no such adjoint solver", (int)d->solver);
+    if ((int)d->preconditioner < 0 || d->preconditioner > PL_PRECONDITION_LAGGED)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "preconditioner = %d: no such preconditioner",
+                       (int)d->preconditioner);
+    if (!(d->tolerance > 0) || !(d->tolerance < 1))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "tolerance = %g: expected in (0, 1)", d->tolerance);
+    if (d->max_iterations < 1)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "max_iterations = %d: expected >= 1", d->max_iterations);
+    if (!(d->contact_epsilon2 >= 0) || !isfinite(d->contact_epsilon2))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "contact_epsilon2 = %g: expected >= 0", d->contact_epsilon2);
+    return PL_OK;
+}
+
+/* AUTO and DIRECT are the lagged factor too: refreshed when it pays, or in every step. */
+static void choose(pl_adjoint_def *d)
+{
+    if (d->solver == PL_ADJOINT_AUTO || d->solver == PL_ADJOINT_DIRECT)
+        d->preconditioner = PL_PRECONDITION_LAGGED;
+    if (d->solver == PL_ADJOINT_SEMI_IMPLICIT)
+        d->preconditioner = PL_PRECONDITION_INVERSE;
+}
+
+pl_status pl_linear_create(pl_sim *sim, const pl_adjoint_def *def, pl_linear *out)
+{
+    pl_status status = PL_OK;
+    *out = (pl_linear){.sim = sim, .def = def ? *def : pl_adjoint_def_default()};
+    PL_TRY(check_def(sim->ctx, &out->def));
+    choose(&out->def);
+    if (out->def.contact_epsilon2 == 0)
+        out->def.contact_epsilon2 = sim->scene->def.contact_epsilon2;
+    PL_NEW(sim->ctx, out->u, 3 * sim->n, done);
+    PL_NEW(sim->ctx, out->work, 3 * sim->n, done);
+    if (out->def.preconditioner == PL_PRECONDITION_JACOBI)
+        PL_NEW(sim->ctx, out->diagonal_inverse, 9 * sim->n, done);
+done:
+    return status;
+}
+
+void pl_linear_free(pl_linear *l)
+{
+    void *arrays[] = {l->u,            l->laws,        l->d_mu, l->rho,      l->schur, l->pivot,
+                      l->contact_work, l->contact_rhs, l->rhs,  l->solution, l->work,  l->diagonal_inverse};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        pl_free(l->sim->ctx, arrays[k]);
+    pl_krylov_free(l->sim->ctx, &l->krylov);
+}
+
+static pl_status reserve(pl_linear *l, int m)
+{
+    pl_context *ctx = l->sim->ctx;
+    pl_status status = PL_OK;
+    if (l->rhs && m <= l->contact_capacity)
+        return PL_OK;
+    size_t room = (size_t)m + (size_t)m / 2 + 8, size = 3 * (size_t)l->sim->n + 3 * room;
+    void **arrays[] = {(void **)&l->laws,         (void **)&l->d_mu,        (void **)&l->rho,
+                       (void **)&l->schur,        (void **)&l->pivot,       (void **)&l->contact_work,
+                       (void **)&l->contact_rhs,  (void **)&l->rhs,         (void **)&l->solution};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        pl_free(ctx, *arrays[k]);
+        *arrays[k] = NULL;
+    }
+    l->contact_capacity = 0;
+    PL_NEW(ctx, l->laws, room, done);
+    PL_NEW(ctx, l->d_mu, 3 * room, done);
+    PL_NEW(ctx, l->rho, room, done);
+    PL_NEW(ctx, l->schur, 9 * room * room, done);
+    PL_NEW(ctx, l->pivot, 3 * room, done);
+    PL_NEW(ctx, l->contact_work, 3 * room, done);
+    PL_NEW(ctx, l->contact_rhs, 3 * room, done);
+    PL_NEW(ctx, l->rhs, size, done);
+    PL_NEW(ctx, l->solution, size, done);
+    PL_CHECK(pl_krylov_reserve(ctx, &l->krylov, (int)size, RESTART), done);
+    l->contact_capacity = (int)room;
+done:
+    return status;
+}
+
+/* Contacts at their places with the tape's forces, and the law's derivative at each. */
+static pl_status place_contacts(pl_linear *l, int m, const pl_tape_contact *tape)
+{
+    pl_sim *sim = l->sim;
+    pl_contact_set *set = &sim->contacts;
+    pl_obstacles o = pl_substep_obstacles(sim, &l->sub);
+    PL_TRY(pl_grow(sim->ctx, (void **)&set->points, &set->capacity, m, sizeof *set->points));
+    set->count = m;
+    for (int c = 0; c < m; c++) {
+        pl_contact_point *p = &set->points[c];
+        double delta[3];
+        pl_law_point point;
+        pl_contact_place(&o, tape[c].vertex, tape[c].collider, l->sub.q0 + 3 * (size_t)tape[c].vertex, p);
+        memcpy(p->lambda, tape[c].lambda, sizeof p->lambda);
+        l->rho[c] = l->sub.h * l->sub.h / sim->mass[tape[c].vertex];
+        pl_law law = {.mu = p->mu, .epsilon2 = l->def.contact_epsilon2, .rho = l->rho[c]};
+        pl_contact_delta(p, l->u, delta);
+        pl_law_resolve(&law, delta, p->lambda, &point);
+        pl_law_derivative(&law, &point, p->lambda, &l->laws[c], l->d_mu + 3 * c);
+    }
+    return PL_OK;
+}
+
+pl_status pl_linear_setup(pl_linear *l, const double *q, int contact_count, const pl_tape_contact *contacts)
+{
+    pl_sim *sim = l->sim;
+    PL_TRY(reserve(l, contact_count));
+    l->q = q;
+    for (int i = 0; i < 3 * sim->n; i++)
+        l->u[i] = q[i] - l->sub.q0[i];
+    PL_TRY(place_contacts(l, contact_count, contacts));
+    return pl_precondition_setup(l);
+}
+
+/* y = (tangent or adjoint matrix) x; contact rows are scaled by 1/rho (and h^2) to the size of E's. */
+static pl_status apply(void *user, const double *x, double *y)
+{
+    const pl_linear *l = user;
+    const pl_sim *sim = l->sim;
+    size_t n = (size_t)sim->n;
+    double h2 = l->sub.h * l->sub.h;
+    pl_bsr_multiply(sim->ctx->threads, pl_elastic_pattern(sim->elastic), sim->tangent, x, y);
+    for (int c = 0; c < sim->contacts.count; c++) {
+        const pl_contact_point *p = &sim->contacts.points[c];
+        const pl_law_linear *law = &l->laws[c];
+        const double *w = x + 3 * n + 3 * (size_t)c;
+        double *out = y + 3 * n + 3 * (size_t)c, at[3], a[3];
+        pl_contact_gather(p, x, at);
+        if (l->transposed) {
+            pl_mat3_tvec(law->d_delta, w, a);
+            pl_contact_scatter(p, 1, a, y);
+            pl_mat3_tvec(law->d_lambda, w, out);
+            for (int k = 0; k < 3; k++)
+                out[k] = (out[k] - h2 * at[k]) / l->rho[c];
+        } else {
+            pl_contact_scatter(p, -h2, w, y);
+            pl_mat3_vec(law->d_lambda, w, out);
+            pl_mat3_vec(law->d_delta, at, a);
+            for (int k = 0; k < 3; k++)
+                out[k] = (out[k] + a[k]) * h2 / l->rho[c];
+        }
+    }
+    return PL_OK;
+}
+
+/* The rows of the right-hand side scaled as the operator's. */
+static void scale_rhs(pl_linear *l)
+{
+    double h2 = l->transposed ? 1 : l->sub.h * l->sub.h;
+    for (int c = 0; c < l->sim->contacts.count; c++)
+        for (int k = 0; k < 3; k++)
+            l->rhs[3 * (size_t)l->sim->n + (size_t)(3 * c + k)] *= h2 / l->rho[c];
+}
+
+/* The stationary iteration of DiffPD, x <- x + A^-1 (rhs - matrix x): a baseline that diverges with contact. */
+static pl_status richardson(pl_linear *l, int size, pl_operator a, pl_operator p, pl_krylov_result *out)
+{
+    double *r = l->krylov.basis, *step = l->krylov.work, scale = cblas_dnrm2(size, l->rhs, 1);
+    *out = (pl_krylov_result){.converged = scale == 0};
+    memset(l->solution, 0, sizeof(double) * (size_t)size);
+    while (!out->converged && out->iterations < l->def.max_iterations) {
+        PL_TRY(a.apply(a.user, l->solution, r));
+        for (int i = 0; i < size; i++)
+            r[i] = l->rhs[i] - r[i];
+        out->residual = cblas_dnrm2(size, r, 1) / scale;
+        out->converged = out->residual <= l->def.tolerance;
+        if (out->converged || !(out->residual < 1e30))
+            break;
+        PL_TRY(p.apply(p.user, r, step));
+        cblas_daxpy(size, 1, step, 1, l->solution, 1);
+        out->iterations++;
+    }
+    return PL_OK;
+}
+
+static pl_status solve_once(pl_linear *l, pl_krylov_result *out)
+{
+    int size = 3 * l->sim->n + 3 * l->sim->contacts.count;
+    pl_operator a = {apply, l}, p = {pl_precondition_apply, l};
+    if (l->def.preconditioner == PL_PRECONDITION_NONE)
+        p.apply = NULL;
+    if (l->def.solver == PL_ADJOINT_SEMI_IMPLICIT)
+        return richardson(l, size, a, p, out);
+    if (l->sim->contacts.count == 0) {
+        PL_TRY(pl_cg(&l->krylov, size, a, p, l->rhs, l->solution, l->def.tolerance, l->def.max_iterations, out));
+        if (!out->indefinite)
+            return PL_OK;
+    }
+    return pl_gmres(&l->krylov, size, a, p, l->rhs, l->solution, l->def.tolerance, l->def.max_iterations, out);
+}
+
+pl_status pl_linear_solve(pl_linear *l, bool transposed)
+{
+    pl_krylov_result result;
+    l->transposed = transposed;
+    scale_rhs(l);
+    PL_TRY(solve_once(l, &result));
+    l->iterations += result.iterations;
+    if (!result.converged && l->def.preconditioner == PL_PRECONDITION_LAGGED && l->excess > 0) {
+        PL_TRY(pl_precondition_refresh(l));
+        PL_TRY(solve_once(l, &result));
+        l->iterations += result.iterations;
+    }
+    l->excess += result.iterations;
+    l->max_iterations = result.iterations > l->max_iterations ? result.iterations : l->max_iterations;
+    l->residual = fmax(l->residual, result.residual);
+    if (!result.converged)
+        return pl_fail(l->sim->ctx, PL_ERROR_CONVERGENCE,
+                       "step %d: the linearised system reached a relative residual of %.2g in %d iterations, "
+                       "not %.2g (%d contacts)",
+                       l->sub.step, result.residual, result.iterations, l->def.tolerance,
+                       l->sim->contacts.count);
+    return PL_OK;
+}
+
+void pl_linear_pull(const pl_linear *l, int c, double a[3])
+{
+    pl_mat3_tvec(l->laws[c].d_delta, l->solution + 3 * (size_t)l->sim->n + 3 * (size_t)c, a);
+}

@@ -1,0 +1,57 @@
+/*
+ * One substep linearised at its solution. With psi = (z, w) and y = (dq, dlambda):
+ *
+ *     tangent   [ E          -h^2 H^T ] [dq     ]      adjoint   [ E      H^T Dd^T ] [z]   [g]
+ *               [ Dd H        Dl      ] [dlambda]                [ -h^2 H   Dl^T   ] [w] = [0]
+ *
+ * E is the exact elastic tangent, Dd and Dl the law's derivatives (contact/law.h). K = Dl^-1 Dd reaches
+ * 1e13 and is never formed. Solved in contact space with S = Dl + Dd W, W = h^2 H E^-1 H^T, when E is
+ * factored, and by Krylov methods preconditioned that way otherwise.
+ */
+#ifndef PL_LINEAR_H
+#define PL_LINEAR_H
+
+#include "contact/solve.h"
+#include "linalg/krylov.h"
+#include "sim/rollout.h"
+
+typedef struct pl_linear {
+    pl_sim *sim;
+    pl_adjoint_def def;
+    pl_substep sub;       /* the substep, with q0, v0, drive, poses */
+    const double *q;      /* [n, 3] its solution */
+    double *u;            /* [n, 3] q - q0 */
+
+    int contact_capacity;
+    pl_law_linear *laws;  /* [m] Dd, Dl */
+    double *d_mu;         /* [m, 3] */
+    double *rho;          /* [m] row scales of the contact block */
+    double *schur;        /* [3 m, 3 m] LU of S, column-major */
+    int *pivot;           /* [3 m] */
+    double *contact_work, *contact_rhs; /* [3 m] */
+    double *diagonal_inverse; /* [n, 9] of the Jacobi preconditioner */
+
+    pl_krylov krylov;
+    double *rhs, *solution; /* [3 n + 3 m] */
+    double *work;         /* [n, 3] */
+    bool transposed;
+    int excess;           /* iterations spent beyond the first since the factor was made */
+    int iterations, max_iterations, factorizations;
+    double residual;      /* largest so far */
+} pl_linear;
+
+pl_status pl_linear_create(pl_sim *sim, const pl_adjoint_def *def, pl_linear *out);
+void pl_linear_free(pl_linear *l);
+
+/* Sets up l->sub's system at q: tangent, contacts with their forces, law derivatives. The pointers of
+ * l->sub must be set. */
+pl_status pl_linear_setup(pl_linear *l, const double *q, int contact_count, const pl_tape_contact *contacts);
+
+/* Solves for l->solution = (z, w) or (dq, dlambda) from l->rhs; PL_ERROR_CONVERGENCE when the true residual
+ * stays above the tolerance. */
+pl_status pl_linear_solve(pl_linear *l, bool transposed);
+
+/* a = Dd^T w of contact c, in its frame. */
+void pl_linear_pull(const pl_linear *l, int c, double a[3]);
+
+#endif

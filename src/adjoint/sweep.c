@@ -1,0 +1,135 @@
+/* Walking the tape: the state and drive around each substep. */
+#include "adjoint/sweep.h"
+
+#include "core/vec.h"
+
+pl_status pl_sweep_create(pl_rollout *rollout, const pl_adjoint_def *def, pl_sweep *s)
+{
+    pl_sim *sim = rollout->sim;
+    pl_status status = PL_OK;
+    *s = (pl_sweep){.rollout = rollout};
+    PL_TRY(pl_sim_refresh(sim));
+    pl_sim_forget(sim);
+    PL_CHECK(pl_linear_create(sim, def, &s->linear), done);
+    PL_CHECK(pl_drive_create(sim->scene, &s->before), done);
+    PL_CHECK(pl_drive_create(sim->scene, &s->after), done);
+    PL_CHECK(pl_drive_create(sim->scene, &s->part), done);
+    PL_NEW(sim->ctx, s->pose_start, 7 * sim->scene->collider_count, done);
+    PL_NEW(sim->ctx, s->mass_work, 2 * sim->n, done);
+    PL_NEW(sim->ctx, s->work, 3 * sim->n, done);
+done:
+    if (status != PL_OK)
+        pl_sweep_free(s);
+    return status;
+}
+
+void pl_sweep_free(pl_sweep *s)
+{
+    pl_context *ctx = s->rollout->sim->ctx;
+    pl_linear_free(&s->linear);
+    pl_drive_free(ctx, &s->before);
+    pl_drive_free(ctx, &s->after);
+    pl_drive_free(ctx, &s->part);
+    pl_free(ctx, s->pose_start);
+    pl_free(ctx, s->mass_work);
+    pl_free(ctx, s->work);
+    pl_sim_forget(s->rollout->sim);
+}
+
+/* The drive at the end of time step `step` of this rollout; -1 is its start. */
+static pl_status drive_at(pl_sweep *s, int step, pl_drive *out)
+{
+    const pl_rollout *r = s->rollout;
+    const pl_scene *scene = r->sim->scene;
+    if (step < 0) {
+        const pl_state *start = r->checkpoints[0];
+        memcpy(out->pin_target, start->pin_target, sizeof(double) * 3 * (size_t)scene->pin_vertex_count);
+        memcpy(out->collider_pose, start->collider_pose, sizeof(double) * 7 * (size_t)scene->collider_count);
+        return PL_OK;
+    }
+    pl_inputs inputs = pl_rollout_inputs_at(r, step);
+    return pl_drive_resolve(scene, r->time[step] + scene->def.time_step, &inputs, out);
+}
+
+pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_state *start, double *v0)
+{
+    pl_rollout *r = s->rollout;
+    pl_sim *sim = r->sim;
+    const pl_tape_entry *e = &tape->entries[k];
+    size_t bytes = sizeof(double) * 3 * (size_t)sim->n;
+    const double *q0 = k > 0 ? e[-1].q : start->q;
+    if (k == 0) {
+        memcpy(v0, start->v, bytes);
+    } else {
+        const double *q00 = k > 1 ? e[-2].q : start->q;
+        for (int i = 0; i < 3 * sim->n; i++)
+            v0[i] = (q0[i] - q00[i]) / e[-1].h;
+    }
+    s->step = e->step - r->checkpoints[0]->step;
+    PL_TRY(drive_at(s, s->step - 1, &s->before));
+    PL_TRY(drive_at(s, s->step, &s->after));
+    s->fake.pin_target = s->before.pin_target;
+    s->fake.collider_pose = s->before.collider_pose;
+    pl_drive_between(sim->scene, &s->fake, &s->after, e->to, &s->part);
+    for (int c = 0; c < sim->scene->collider_count; c++)
+        if (e->from == 0)
+            memcpy(s->pose_start + 7 * c, s->before.collider_pose + 7 * c, 7 * sizeof(double));
+        else
+            pl_pose_between(s->before.collider_pose + 7 * c, s->after.collider_pose + 7 * c, e->from,
+                            s->pose_start + 7 * c);
+    s->linear.sub = (pl_substep){
+        .step = e->step,
+        .from = e->from,
+        .to = e->to,
+        .h = e->h,
+        .q0 = q0,
+        .v0 = v0,
+        .drive = &s->part,
+        .pose_start = s->pose_start,
+    };
+    return pl_linear_setup(&s->linear, e->q, e->contact_count, e->contacts);
+}
+
+/* Quaternion of the rotation vector w. */
+static void small_rotation(const double w[3], double q[4])
+{
+    double angle = pl_norm3(w), s = angle > 1e-12 ? sin(0.5 * angle) / angle : 0.5;
+    q[0] = cos(0.5 * angle);
+    for (int k = 0; k < 3; k++)
+        q[1 + k] = s * w[k];
+}
+
+static void multiply(const double a[4], const double b[4], double out[4])
+{
+    out[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
+    out[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
+    out[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
+    out[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
+}
+
+/* Columns by central differences with a step of 1e-5 rad, good to 1e-10: only split steps of turning
+ * colliders come here. */
+void pl_pose_between_jacobian(const double from[7], const double to[7], double s, double d_from[9],
+                              double d_to[9])
+{
+    const double size = 1e-5;
+    double middle[7];
+    pl_pose_between(from, to, s, middle);
+    for (int end = 0; end < 2; end++)
+        for (int axis = 0; axis < 3; axis++) {
+            double turned[2][4];
+            for (int side = 0; side < 2; side++) {
+                double ends[2][7], moved[7], w[3] = {0}, turn[4];
+                double back[4] = {middle[3], -middle[4], -middle[5], -middle[6]};
+                memcpy(ends[0], from, sizeof ends[0]);
+                memcpy(ends[1], to, sizeof ends[1]);
+                w[axis] = side ? size : -size;
+                small_rotation(w, turn);
+                multiply(turn, (end ? to : from) + 3, ends[end] + 3);
+                pl_pose_between(ends[0], ends[1], s, moved);
+                multiply(moved + 3, back, turned[side]);
+            }
+            for (int k = 0; k < 3; k++) /* small rotation vector = 2 (x, y, z) */
+                (end ? d_to : d_from)[3 * k + axis] = (turned[1][1 + k] - turned[0][1 + k]) / size;
+        }
+}

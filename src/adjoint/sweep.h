@@ -1,0 +1,40 @@
+/*
+ * What backward and tangent sweeps share: the drives around a substep, and how the step's explicit
+ * dependences (on the state before it, inputs, parameters) enter.
+ */
+#ifndef PL_SWEEP_H
+#define PL_SWEEP_H
+
+#include "adjoint/linear.h"
+
+typedef struct pl_sweep {
+    pl_rollout *rollout;
+    pl_linear linear;
+    pl_drive before, after; /* at the start and the end of the time step */
+    pl_drive part;          /* at the end of the substep */
+    double *pose_start;     /* [collider_count, 7] at the start of the substep */
+    double *mass_work;      /* [n, 2] per vertex: of mass and of damping */
+    double *work;           /* [n, 3] */
+    int step;               /* the time step, from 0 in this rollout */
+    pl_state fake;          /* a view of `before` for pl_drive_between */
+} pl_sweep;
+
+pl_status pl_sweep_create(pl_rollout *rollout, const pl_adjoint_def *def, pl_sweep *out);
+void pl_sweep_free(pl_sweep *s);
+
+/* Sets up the linearised substep `k` of a tape whose first step starts from `start`; v0 [n, 3] is where
+ * its start velocity is put. */
+pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_state *start, double *v0);
+
+/* How a pose in between depends on both ends: translations by (1 - s, s), rotations by these matrices. */
+void pl_pose_between_jacobian(const double from[7], const double to[7], double s, double d_from[9],
+                              double d_to[9]);
+
+/* gradient, dq0 [n, 3] and dv0 [n, 3] += what the solved adjoint (z, w) says of each explicit
+ * dependence of the substep. */
+void pl_pull(pl_sweep *s, pl_gradient *gradient, double *dq0, double *dv0);
+
+/* The right-hand side (l->rhs) of the tangent system along `direction` and (dq0, dv0). */
+void pl_push(pl_sweep *s, const pl_gradient *direction, const double *dq0, const double *dv0);
+
+#endif

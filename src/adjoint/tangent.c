@@ -1,0 +1,76 @@
+/* The forward sweep: the trajectory's derivative along a direction, with the untransposed systems. */
+#include "adjoint/sweep.h"
+
+typedef struct forward {
+    pl_sweep sweep;
+    const pl_gradient *direction;
+    pl_tangent_fn visit;
+    void *user;
+    double *dq, *dv, *v0, *v; /* [n, 3] */
+} forward;
+
+static pl_status visit_state(forward *f, int step, const double *q, const double *v)
+{
+    if (!f->visit(f->user, step, q, v, f->dq, f->dv))
+        return pl_fail(f->sweep.rollout->sim->ctx, PL_ERROR_INTERRUPTED, "stopped at step %d", step);
+    return PL_OK;
+}
+
+static pl_status forward_block(void *user, const pl_tape *tape, const pl_state *start)
+{
+    forward *f = user;
+    pl_sweep *s = &f->sweep;
+    int n3 = 3 * s->rollout->sim->n;
+    for (int k = 0; k < tape->count; k++) {
+        const pl_tape_entry *e = &tape->entries[k];
+        if (e->step % PL_FORGET_EVERY == 0 && e->from == 0)
+            pl_sim_forget(s->rollout->sim);
+        PL_TRY(pl_sweep_substep(s, tape, k, start, f->v0));
+        pl_push(s, f->direction, f->dq, f->dv);
+        PL_TRY(pl_linear_solve(&s->linear, false));
+        for (int i = 0; i < n3; i++) {
+            f->dv[i] = (s->linear.solution[i] - f->dq[i]) / e->h;
+            f->dq[i] = s->linear.solution[i];
+            f->v[i] = s->linear.u[i] / e->h;
+        }
+        if (e->to == 1)
+            PL_TRY(visit_state(f, s->step + 1, e->q, f->v));
+    }
+    return PL_OK;
+}
+
+pl_status pl_rollout_tangent(pl_rollout *r, const pl_adjoint_def *def, const pl_gradient *direction,
+                             pl_tangent_fn visit, void *user, pl_adjoint_info *info)
+{
+    pl_sim *sim = r->sim;
+    pl_status status = PL_OK;
+    size_t n3 = 3 * (size_t)sim->n;
+    double began = pl_milliseconds();
+    if (direction->steps < r->steps)
+        return pl_fail(sim->ctx, PL_ERROR_ARGUMENT, "direction: made for %d steps, the rollout has %d",
+                       direction->steps, r->steps);
+    forward f = {.direction = direction, .visit = visit, .user = user};
+    PL_TRY(pl_sweep_create(r, def, &f.sweep));
+    double **vectors[] = {&f.dq, &f.dv, &f.v0, &f.v};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        PL_NEW(sim->ctx, *vectors[k], n3, done);
+    if (direction->position)
+        memcpy(f.dq, direction->position, sizeof(double) * n3);
+    if (direction->velocity)
+        memcpy(f.dv, direction->velocity, sizeof(double) * n3);
+    PL_CHECK(visit_state(&f, 0, r->checkpoints[0]->q, r->checkpoints[0]->v), done);
+    PL_CHECK(pl_rollout_forward(r, forward_block, &f), done);
+    if (info)
+        *info = (pl_adjoint_info){
+            .iterations = f.sweep.linear.iterations,
+            .max_iterations = f.sweep.linear.max_iterations,
+            .factorizations = f.sweep.linear.factorizations,
+            .residual = f.sweep.linear.residual,
+            .milliseconds = pl_milliseconds() - began,
+        };
+done:
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        pl_free(sim->ctx, *vectors[k]);
+    pl_sweep_free(&f.sweep);
+    return status;
+}
