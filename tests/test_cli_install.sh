@@ -55,6 +55,11 @@ for program in c_shared cpp_shared c_static; do
     [ "$(./$program)" = "1000 kg" ] || { echo "$program printed '$(./$program)'"; exit 1; }
 done
 
+# The README's program.
+awk '/^```c$/ {on = 1; next} /^```/ {on = 0} on' "$PLIANT_SOURCE/README.md" >readme.c
+$CC -std=c17 -Wall -Werror readme.c -o readme $(pkg-config --cflags --libs pliant)
+./readme | grep -q "after 1 s the tip is at"
+
 # Only pl_ names leave the shared library.
 foreign=$(nm -D --defined-only "$libdir/libpliant.so" | awk '$2 ~ /[TDBR]/ && $3 !~ /^pl_/ {print $3}')
 [ -z "$foreign" ] || { echo "exported: $foreign"; exit 1; }

@@ -5,14 +5,14 @@
 
 #include <pliant/io.h>
 
-static char *read_published(void)
+static char *read_document(const char *name)
 {
     char path[1024];
     const char *source = getenv("PLIANT_SOURCE");
-    snprintf(path, sizeof path, "%s/docs/scene.schema.json", source ? source : ".");
+    snprintf(path, sizeof path, "%s/docs/%s", source ? source : ".", name);
     FILE *file = fopen(path, "rb");
     if (!file)
-        fail_msg("%s is missing: pliant schema > docs/scene.schema.json", path);
+        fail_msg("%s is missing", path);
     char *text = calloc(1, 1 << 20);
     assert_non_null(text);
     assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
@@ -24,7 +24,7 @@ static void published_schema_is_current(void **unused)
 {
     (void)unused;
     pl_context *ctx = test_context(1);
-    char *text = NULL, *published = read_published();
+    char *text = NULL, *published = read_document("scene.schema.json");
     assert_ok(ctx, pl_scene_schema(ctx, &text));
     if (strcmp(text, published) != 0)
         fail_msg("docs/scene.schema.json is out of date: pliant schema > docs/scene.schema.json");
@@ -95,7 +95,7 @@ static void compare(const pl_spec *spec, const json_t *schema)
 static void every_key_is_in_the_schema_and_back(void **unused)
 {
     (void)unused;
-    char *published = read_published();
+    char *published = read_document("scene.schema.json");
     json_t *schema = json_loads(published, 0, NULL);
     assert_non_null(schema);
     assert_string_equal(json_string_value(json_object_get(schema, "$schema")),
@@ -107,12 +107,32 @@ static void every_key_is_in_the_schema_and_back(void **unused)
     free(published);
 }
 
+static void check_explained(const pl_spec *spec, const char *text)
+{
+    for (int i = 0; i < spec->key_count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "`%s`", spec->keys[i].name);
+        if (!strstr(text, name))
+            fail_msg("docs/scenes.md does not explain %s of a %s", name, spec->title);
+        if (spec->keys[i].spec)
+            check_explained(spec->keys[i].spec, text);
+    }
+}
+
+static void every_key_is_explained(void **unused)
+{
+    (void)unused;
+    char *text = read_document("scenes.md");
+    check_explained(&pl_spec_scene, text);
+    free(text);
+}
+
 /* The published default of a key is what a scene without the key gets. */
 static void defaults_are_the_loaders(void **unused)
 {
     (void)unused;
     pl_context *ctx = test_context(1);
-    char *published = read_published();
+    char *published = read_document("scene.schema.json");
     json_t *schema = json_loads(published, 0, NULL);
     const json_t *scene_keys = json_object_get(schema, "properties");
     const char text[] =
@@ -179,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(published_schema_is_current),
         cmocka_unit_test(every_key_is_in_the_schema_and_back),
+        cmocka_unit_test(every_key_is_explained),
         cmocka_unit_test(defaults_are_the_loaders),
         cmocka_unit_test(lines_of_places),
     };
