@@ -240,13 +240,40 @@ static void test_physical_groups(void **state)
     pl_context_destroy(ctx);
 }
 
+/* Gmsh 2 repeats an element for each of its groups; a repetition within one group is a mistake. */
+static void test_repeated_elements(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n3 1 \"one\"\n3 2 \"two\"\n"
+        "$EndPhysicalNames\n$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 0 0 -1\n$EndNodes\n"
+        "$Elements\n3\n1 4 2 1 1 1 2 3 4\n2 4 2 2 1 1 2 3 4\n3 4 2 2 1 1 3 2 5\n$EndElements\n";
+    pl_context *ctx = test_context(1);
+    test_folder folder = test_folder_make();
+    pl_mesh *mesh = read_text(ctx, &folder, "a.msh", text), *none = NULL;
+    const pl_group *one = pl_mesh_find_group(mesh, "one", PL_GROUP_TET);
+    const pl_group *two = pl_mesh_find_group(mesh, "two", PL_GROUP_TET);
+    assert_int_equal(mesh->tet_count, 2);
+    assert_true(one && one->count == 1 && one->index[0] == 0);
+    assert_true(two && two->count == 2 && two->index[0] == 0 && two->index[1] == 1);
+    pl_mesh_free(ctx, mesh);
+    char same[sizeof text];
+    memcpy(same, text, sizeof same);
+    memcpy(strstr(same, "2 4 2 2 1"), "2 4 2 1 1", 9);
+    test_file_write(test_file(&folder, "a.msh"), same, strlen(same));
+    assert_int_equal(pl_mesh_read(ctx, test_file(&folder, "a.msh"), &none), PL_ERROR_MESH);
+    assert_contains(pl_context_error(ctx), "same vertices as an earlier one: 1, the first is tet 1");
+    test_folder_remove(&folder);
+    pl_context_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_format),           cmocka_unit_test(test_tetgen_by_node_name),
         cmocka_unit_test(test_polygons_become_fans),   cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_repairs_with_a_warning), cmocka_unit_test(test_surface_orientation),
-        cmocka_unit_test(test_physical_groups),
+        cmocka_unit_test(test_physical_groups),        cmocka_unit_test(test_repeated_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,6 +173,18 @@ static pl_status add_labels(pl_gmsh *gmsh, pl_group_kind kind, int index, int co
     return PL_OK;
 }
 
+/* Whether an element only repeats the one before for another group; remembers it otherwise. */
+static bool repeats_last(pl_gmsh *gmsh, int64_t type, int nodes, const int *v, int64_t physical)
+{
+    size_t size = (size_t)nodes * sizeof *v;
+    bool same = !gmsh->wide && type == gmsh->last_type && physical != gmsh->last_physical &&
+                memcmp(v, gmsh->last, size) == 0;
+    gmsh->last_type = type;
+    gmsh->last_physical = physical;
+    memcpy(gmsh->last, v, size);
+    return same;
+}
+
 pl_status pl_gmsh_element(pl_gmsh *gmsh, int64_t type, int physical_count, const int64_t *physical)
 {
     const element_type *kind = NULL;
@@ -184,22 +196,24 @@ pl_status pl_gmsh_element(pl_gmsh *gmsh, int64_t type, int physical_count, const
         PL_TRY(find_node(gmsh, tag, &v[i]));
     }
     pl_raw *raw = gmsh->raw;
+    int64_t first_physical = physical_count > 0 ? physical[0] : 0;
     if (type == 4) {
-        PL_TRY(pl_raw_add_tet(raw, v));
+        if (!repeats_last(gmsh, type, 4, v, first_physical))
+            PL_TRY(pl_raw_add_tet(raw, v));
         return add_labels(gmsh, PL_GROUP_TET, raw->tet_count - 1, physical_count, physical);
     }
     if (type == 2 || type == 3) {
-        int first = raw->triangle_count;
-        PL_TRY(pl_raw_add_polygon(raw, kind->nodes, v));
-        for (int t = first; t < raw->triangle_count; t++)
+        if (!repeats_last(gmsh, type, kind->nodes, v, first_physical))
+            PL_TRY(pl_raw_add_polygon(raw, kind->nodes, v));
+        for (int t = raw->triangle_count - (kind->nodes - 2); t < raw->triangle_count; t++)
             PL_TRY(add_labels(gmsh, PL_GROUP_TRIANGLE, t, physical_count, physical));
         return PL_OK;
     }
     raw->skipped += physical_count == 0;
+    int64_t dimension = type == 15 ? 0 : PL_GMSH_LINE_TAG;
     for (int i = 0; i < kind->nodes; i++) {
         for (int p = 0; p < physical_count; p++)
-            PL_TRY(pl_raw_add_label(raw, PL_GROUP_VERTEX,
-                                    llabs(physical[p]) + (type == 15 ? 0 : PL_GMSH_LINE_TAG), v[i]));
+            PL_TRY(pl_raw_add_label(raw, PL_GROUP_VERTEX, llabs(physical[p]) + dimension, v[i]));
     }
     return PL_OK;
 }

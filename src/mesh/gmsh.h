@@ -22,6 +22,8 @@ typedef struct pl_gmsh {
     int64_t *node_tag; /* [raw->vertex_count] */
     int *node_order;   /* [raw->vertex_count] by ascending tag; NULL when tags count up by one */
     bool has_nodes;
+    int64_t last_type, last_physical; /* of the element before */
+    int last[4];
     int physical_count, physical_capacity;
     pl_gmsh_physical *physicals;
 } pl_gmsh;
@@ -36,8 +38,11 @@ pl_status pl_gmsh_count(pl_gmsh *gmsh, const char *what, int numbers_each, int *
 pl_status pl_gmsh_add_node(pl_gmsh *gmsh, int64_t tag, const double x[3]);
 pl_status pl_gmsh_nodes_done(pl_gmsh *gmsh); /* sorts the tags */
 
-/* Reads the nodes of one element of a Gmsh type and adds it to the physical groups of its dimension
- * among `physical`. Points and lines make vertex groups. */
+/*
+ * Reads the nodes of one element of a Gmsh type and adds it to the physical groups of its dimension
+ * among `physical`. Points and lines make vertex groups. Versions 1 and 2 have an element of several
+ * groups once for each, one after the other: it is added once.
+ */
 pl_status pl_gmsh_element(pl_gmsh *gmsh, int64_t type, int physical_count, const int64_t *physical);
 
 /* The sections of versions 1 and 2, and of version 4.1, without their $ lines. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -33,6 +32,10 @@ static pl_status create_temporary(pl_output *output)
 
 static void release(pl_output *output)
 {
+    if (output->plain) {
+        uselocale(output->before);
+        freelocale(output->plain);
+    }
     pl_free(output->ctx, output->buffer);
     pl_free(output->ctx, output->temporary);
 }
@@ -42,6 +45,12 @@ pl_status pl_output_open(pl_context *ctx, const char *path, pl_output *output)
     pl_status status = PL_OK;
     *output = (pl_output){.ctx = ctx, .path = path, .file = -1};
     PL_NEW(ctx, output->buffer, BUFFER_SIZE, failed);
+    output->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!output->plain) {
+        status = pl_fail(ctx, PL_ERROR_MEMORY, "out of memory: a locale");
+        goto failed;
+    }
+    output->before = uselocale(output->plain);
     PL_CHECK(create_temporary(output), failed);
     return PL_OK;
 failed:
@@ -78,16 +87,10 @@ void pl_output_bytes(pl_output *output, const void *bytes, size_t count)
 void pl_output_print(pl_output *output, const char *format, ...)
 {
     char text[1024];
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = c_locale ? uselocale(c_locale) : (locale_t)0;
     va_list args;
     va_start(args, format);
     int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (c_locale) {
-        uselocale(before);
-        freelocale(c_locale);
-    }
     if (length < 0 || (size_t)length >= sizeof text)
         output->status = pl_fail(output->ctx, PL_ERROR_FILE, "%s: a text is too long", output->path);
     else

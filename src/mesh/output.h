@@ -7,6 +7,8 @@
 
 #include "core/core.h"
 
+#include <locale.h>
+
 typedef struct pl_output {
     pl_context *ctx;
     const char *path;
@@ -14,7 +16,8 @@ typedef struct pl_output {
     int file;
     char *buffer;
     size_t used;
-    pl_status status; /* of the first failure; what follows it is not written */
+    locale_t plain, before; /* the C locale, in use while the file is open, and the thread's own */
+    pl_status status;       /* of the first failure; what follows it is not written */
 } pl_output;
 
 pl_status pl_output_open(pl_context *ctx, const char *path, pl_output *output);
