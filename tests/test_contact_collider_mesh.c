@@ -1,5 +1,6 @@
 /* Mesh colliders: against the shapes they triangulate, at creases, and surfaces that enclose nothing.
  */
+#include "common_alloc.h"
 #include "common_collider.h"
 
 #include "mesh/bvh.h"
@@ -428,6 +429,31 @@ static void test_bad_surfaces(void **state)
     pl_context_destroy(ctx);
 }
 
+static pl_status create_and_destroy(pl_context *ctx, void *user)
+{
+    pl_collider *collider = NULL;
+    pl_status status = pl_collider_create(ctx, user, &collider);
+    assert_true((collider != NULL) == (status == PL_OK));
+    pl_collider_destroy(ctx, collider);
+    return status;
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_mesh *meshes[] = {plain_box(ctx), fine_box(ctx)};
+    for (int m = 0; m < 2; m++) {
+        pl_collider_def def = shape_def(PL_MESH, 0, 0, 0);
+        def.surface = meshes[m];
+        assert_true(test_fail_every_allocation(create_and_destroy, &def) > 10);
+        pl_mesh_free(ctx, meshes[m]);
+    }
+    pl_collider_def def = pl_collider_def_default();
+    assert_int_equal(test_fail_every_allocation(create_and_destroy, &def), 1);
+    pl_context_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_spiky_mesh),
         cmocka_unit_test(test_mesh_singular_points),
         cmocka_unit_test(test_bad_surfaces),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* Patterns and block products against dense ones. */
-#include "common.h"
+#include "common_alloc.h"
 
 #include "linalg/sparse.h"
 
-#define N 40
+#define N 150 /* more rows than one thread multiplies at a time */
 
 /* Random stencils of a width, some entries -1, some vertices twice; `meets` [N, N] is what they imply.
  */
@@ -26,12 +26,12 @@ static pl_stencils random_stencils(uint64_t *seed, int count, int width, int *in
 /* Two lists, of tets and of triangles, and what their pattern should be. */
 static void example(pl_context *ctx, uint64_t seed, pl_pattern *p, bool meets[N][N])
 {
-    int tets[25 * 4], triangles[12 * 3];
+    int tets[90 * 4], triangles[40 * 3];
     memset(meets, 0, sizeof(bool) * N * N);
     for (int i = 0; i < N; i++)
         meets[i][i] = true;
-    const pl_stencils lists[] = {random_stencils(&seed, 25, 4, tets, meets),
-                                 random_stencils(&seed, 12, 3, triangles, meets)};
+    const pl_stencils lists[] = {random_stencils(&seed, 90, 4, tets, meets),
+                                 random_stencils(&seed, 40, 3, triangles, meets)};
     assert_ok(ctx, pl_pattern_create(ctx, N, 2, lists, p));
 }
 
@@ -111,12 +111,30 @@ static void test_multiply(void **state)
     pl_context_destroy(ctx);
 }
 
+static pl_status create_and_free(pl_context *ctx, void *user)
+{
+    pl_pattern p = {0};
+    pl_status status = pl_pattern_create(ctx, N, 1, user, &p);
+    assert_true((p.row != NULL) == (status == PL_OK));
+    pl_pattern_free(ctx, &p);
+    return status;
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    const int tets[8] = {0, 1, 2, 3, 3, 2, 1, 4};
+    pl_stencils list = {2, 4, tets};
+    assert_true(test_fail_every_allocation(create_and_free, &list) >= 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pattern),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_multiply),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
