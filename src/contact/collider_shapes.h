@@ -23,7 +23,7 @@ double pl_reciprocal(double length);
 /* The closed-form shapes (every pl_shape but PL_MESH); x and the answer in the shape's frame. */
 void pl_shape_query(pl_shape shape, const double size[3], const double x[3], pl_local_point *out);
 
-/* Half extents of the shape's bounding box about its frame's origin; infinite for the half-space. */
+/* The shape's bounding box in its frame; for the half-space infinite except for z <= 0. */
 void pl_shape_bounds(pl_shape shape, const double size[3], double lower[3], double upper[3]);
 
 #endif
