@@ -94,7 +94,7 @@ static const pl_key mesh_keys[] = {
     {"file", PL_KEY_TEXT, AT(pl_mesh_source, file),
      .doc = "Mesh file (.msh, .mesh, .vtk, .vtu, .node, .ele, .obj), relative to the scene."},
     {"shape", PL_KEY_TEXT, AT(pl_mesh_source, shape),
-     .doc = "Built-in body by name: `pliant mesh --list` names them."},
+     .doc = "Built-in body by name, such as bunny."},
     {"surface", PL_KEY_TEXT, AT(pl_mesh_source, surface),
      .doc = "Closed surface to fill with tets (.obj, .stl, .ply or a mesh), relative to the scene."},
     {"vertices", PL_KEY_INTEGER, AT(pl_mesh_source, vertices), FROM(0), .goes_with = "shape surface",
