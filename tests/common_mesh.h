@@ -468,7 +468,7 @@ static inline void write_array(vtu_maker *m, const char *type, const char *name,
     }
     fprintf(m->file, ">\n  ");
     fwrite(encoded.data, 1, encoded.count, m->file);
-    fprintf(m->file, "\n</DataArray>\n");
+    fprintf(m->file, "\n<InformationKey name=\"range\">0 1</InformationKey>\n</DataArray>\n");
 }
 
 static inline void write_vtu_arrays(vtu_maker *m, const pl_mesh *mesh)

@@ -59,10 +59,13 @@ static pl_status describe_array(vtu_file *file, const pl_xml_tag *tag, data_arra
                             (int)(format.length < 40 ? format.length : 40), format.start);
     array->block = file->inline_block;
     array->block.begin = array->block.end = scan->at;
-    if (!tag->empty && !pl_scan_skip_to(scan, "</DataArray"))
+    if (tag->empty)
+        return PL_OK;
+    /* The numbers end at the next tag, which need not be the closing one. */
+    const char *end = memchr(scan->text + scan->at, '<', scan->size - scan->at);
+    if (!end || !pl_scan_skip_to(scan, "</DataArray"))
         return pl_scan_fail(scan, "expected </DataArray> after this tag, found the end of the file");
-    if (!tag->empty)
-        array->block.end = scan->at - strlen("</DataArray");
+    array->block.end = (size_t)(end - scan->text);
     return PL_OK;
 }
 
