@@ -182,12 +182,31 @@ static void test_check_measures(void **state)
     pl_context_destroy(ctx);
 }
 
+static void test_null_arguments(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_mesh *mesh = NULL;
+    pl_mesh_report report;
+    int count, *triangles = NULL;
+    assert_int_equal(pl_mesh_copy(ctx, NULL, &mesh), PL_ERROR_ARGUMENT);
+    assert_int_equal(pl_mesh_check(ctx, NULL, &report), PL_ERROR_ARGUMENT);
+    assert_int_equal(pl_mesh_surface(ctx, NULL, &count, &triangles), PL_ERROR_ARGUMENT);
+    assert_int_equal(pl_mesh_read(ctx, NULL, &mesh), PL_ERROR_ARGUMENT);
+    assert_int_equal(pl_mesh_write(ctx, NULL, "a.msh"), PL_ERROR_ARGUMENT);
+    assert_int_equal(pl_mesh_add_group(ctx, NULL, "a", PL_GROUP_TET, 0, NULL), PL_ERROR_ARGUMENT);
+    assert_contains(pl_context_error(ctx), "NULL");
+    assert_null(mesh);
+    pl_context_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_create_and_copy), cmocka_unit_test(test_groups),
         cmocka_unit_test(test_transform),       cmocka_unit_test(test_surface),
         cmocka_unit_test(test_check_counts),    cmocka_unit_test(test_check_measures),
+        cmocka_unit_test(test_null_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,6 +194,8 @@ static pl_status check_connection(pl_context *ctx, const pl_mesh *mesh, int widt
 
 pl_status pl_mesh_check(pl_context *ctx, const pl_mesh *mesh, pl_mesh_report *report)
 {
+    if (!mesh || !report)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "pl_mesh_check: mesh or report is NULL");
     bool solid = mesh->tet_count > 0;
     int width = solid ? 4 : 3, count = solid ? mesh->tet_count : mesh->triangle_count;
     const int *elements = solid ? mesh->tets : mesh->triangles;

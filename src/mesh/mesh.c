@@ -64,6 +64,8 @@ pl_status pl_mesh_create(pl_context *ctx, int vertex_count, const double *vertic
 
 pl_status pl_mesh_copy(pl_context *ctx, const pl_mesh *mesh, pl_mesh **out)
 {
+    if (!mesh || !out)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "pl_mesh_copy: mesh or out is NULL");
     pl_status status = PL_OK;
     pl_mesh *copy = NULL;
     PL_TRY(pl_mesh_create(ctx, mesh->vertex_count, mesh->vertices, mesh->tet_count, mesh->tets,
@@ -109,6 +111,8 @@ pl_status pl_mesh_add_group(pl_context *ctx, pl_mesh *mesh, const char *name, pl
                             int count, const int *index)
 {
     static const char *const kinds[] = {"vertices", "tets", "triangles"};
+    if (!mesh)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "group: mesh is NULL");
     if (!name || !*name)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "group: its name is empty");
     if ((unsigned)kind > PL_GROUP_TRIANGLE || count < 0 || (count > 0 && !index))

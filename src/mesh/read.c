@@ -27,6 +27,8 @@ static reader_fn find_reader(const char *path)
 
 pl_status pl_mesh_read(pl_context *ctx, const char *path, pl_mesh **out)
 {
+    if (!path || !out)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "pl_mesh_read: path or out is NULL");
     pl_status status = PL_OK;
     pl_scan scan = {0};
     pl_raw raw = {.ctx = ctx, .path = path};
@@ -49,6 +51,8 @@ done:
 
 pl_status pl_mesh_write(pl_context *ctx, const pl_mesh *mesh, const char *path)
 {
+    if (!mesh || !path)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "pl_mesh_write: mesh or path is NULL");
     pl_word extension = extension_of(path);
     if (pl_word_is_anycase(extension, ".msh"))
         return pl_write_gmsh(ctx, mesh, path);

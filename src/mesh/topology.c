@@ -120,6 +120,8 @@ done:
 
 pl_status pl_mesh_surface(pl_context *ctx, const pl_mesh *mesh, int *count, int **triangles)
 {
+    if (!mesh || !count || !triangles)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "pl_mesh_surface: an argument is NULL");
     if (mesh->tet_count > INT32_MAX / 4)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "mesh: %d tets are too many", mesh->tet_count);
     if (mesh->tet_count > 0) {
