@@ -244,6 +244,14 @@ static void crosses_a_plateau(void **unused)
     assert_int_equal((int)opt->state[PL_HEAD_STOP], PL_STOP_LOSS);
     assert_true(opt->state[PL_HEAD_EVALUATIONS] < 20);
     pl_optimizer_destroy(opt);
+
+    /* Descent needs a rate that grows: 2^30 times as long a step on the plateau as behind it. */
+    def.method = PL_GRADIENT_DESCENT;
+    def.growth = 2;
+    def.iterations = 300;
+    opt = run(ctx, &def, &problem, x);
+    assert_int_equal((int)opt->state[PL_HEAD_STOP], PL_STOP_LOSS);
+    pl_optimizer_destroy(opt);
     pl_context_destroy(ctx);
 }
 
@@ -291,6 +299,7 @@ static void resumes_bit_for_bit(void **unused)
         def.method = (pl_method)method;
         def.iterations = 15;
         def.rate = 1e-4;
+        def.growth = 1.3;
         def.pairs = 3;
         pl_optimizer *whole = run(ctx, &def, &problem, start);
         double *saved = NULL;

@@ -17,7 +17,7 @@ extern "C" {
 /* ------------------------------------------------------------------------------- optimisers */
 
 typedef enum pl_method {
-    PL_GRADIENT_DESCENT, /* a fixed rate, as the paper's suite uses */
+    PL_GRADIENT_DESCENT, /* as the paper's suite uses */
     PL_ADAM,
     PL_LBFGSB,              /* limited memory, bounds, strong Wolfe line search */
     PL_LEVENBERG_MARQUARDT, /* Gauss-Newton with damping, through the tangent mode */
@@ -27,6 +27,8 @@ typedef struct pl_optimizer_def {
     pl_method method; /* default L-BFGS-B */
     int iterations;   /* at most; default 100 */
     double rate;      /* of gradient descent and Adam; default 0.1 */
+    double growth;    /* of gradient descent: 1 = a fixed rate (default); above, the rate grows by this
+                         factor    in every iteration, and is halved until the loss decreases */
     double max_step;  /* longest change of an unknown in one step of gradient descent, 0 = no limit */
     double beta1, beta2;  /* of Adam; default 0.9, 0.999 */
     int pairs;            /* of L-BFGS-B; default 10 */

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-pl_status pl_write_whole(pl_context *ctx, const char *path, const char *text, size_t length)
+/* Unlike other outputs a checkpoint must survive a power cut: it reaches the disk before its name does.
+ */
+static pl_status write_durably(pl_context *ctx, const char *path, const char *text, size_t length)
 {
     char temporary[4096];
     if (snprintf(temporary, sizeof temporary, "%s.new", path) >= (int)sizeof temporary)
@@ -60,7 +62,7 @@ pl_status pl_checkpoint_save(const pl_fit *fit)
         "tape_bytes", (json_int_t)t->tape_bytes, "state", array_of(opt->state_count, opt->state),
         "rows", fit->row_count, "history", array_of(fit->row_count * fit->width, fit->rows));
     char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    pl_status status = text ? pl_write_whole(fit->ctx, path, text, strlen(text))
+    pl_status status = text ? write_durably(fit->ctx, path, text, strlen(text))
                             : pl_fail(fit->ctx, PL_ERROR_MEMORY, "out of memory");
     free(text);
     json_decref(root);

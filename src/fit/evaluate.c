@@ -238,25 +238,30 @@ pl_status pl_evaluation_residual(void *user, const double *x, double *r, double 
 
 /* ------------------------------------------------------------------------------- differences */
 
-enum { LEVELS = 6 };
+enum { LEVELS = 7 };
+#define SHRINK 3.0
 
 /*
- * Ridders' method for one entry: central differences at h, h/2, h/4, ... and Neville's extrapolation of
+ * Ridders' method for one entry: central differences at h, h/3, h/9, ... and Neville's extrapolation of
  * their even error series; the entry of the tableau that its neighbours agree with best is the answer.
+ * The largest steps may straddle a contact that sticks on one side, the smallest drown in rounding.
  */
 static pl_status ridders(pl_evaluation *e, double *x, int i, double h, double *best, double *error)
 {
     double tableau[LEVELS][LEVELS], centre = x[i];
     pl_status status = PL_OK;
+    double room = fmin(centre - e->task->lower[i], e->task->upper[i] - centre);
+    *best = NAN; /* at a bound there is no central difference */
     *error = INFINITY;
-    for (int k = 0; k < LEVELS; k++, h /= 2) {
-        double above, below, factor = 4;
+    h = fmin(h, room);
+    for (int k = 0; h > 0 && k < LEVELS; k++, h /= SHRINK) {
+        double above, below, factor = SHRINK * SHRINK;
         x[i] = centre + h;
         PL_CHECK(loss_only(e, x, &above), done);
         x[i] = centre - h;
         PL_CHECK(loss_only(e, x, &below), done);
         tableau[k][0] = (above - below) / (2 * h);
-        for (int j = 1; j <= k; j++, factor *= 4) {
+        for (int j = 1; j <= k; j++, factor *= SHRINK * SHRINK) {
             tableau[k][j] = (factor * tableau[k][j - 1] - tableau[k - 1][j - 1]) / (factor - 1);
             double difference = fmax(fabs(tableau[k][j] - tableau[k][j - 1]),
                                      fabs(tableau[k][j] - tableau[k - 1][j - 1]));
@@ -265,9 +270,6 @@ static pl_status ridders(pl_evaluation *e, double *x, int i, double h, double *b
                 *best = tableau[k][j];
             }
         }
-        /* Rounding has taken over: smaller steps are worse. */
-        if (k > 0 && fabs(tableau[k][k] - tableau[k - 1][k - 1]) >= 4 * *error)
-            break;
     }
 done:
     x[i] = centre;

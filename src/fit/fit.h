@@ -29,8 +29,6 @@ typedef struct pl_fit {
 /* Replaces DIRECTORY/checkpoint.json. */
 pl_status pl_checkpoint_save(const pl_fit *fit);
 pl_status pl_checkpoint_load(pl_fit *fit);
-/* Writes text to a file so that it appears whole or not at all. */
-pl_status pl_write_whole(pl_context *ctx, const char *path, const char *text, size_t length);
 
 /*
  * Covariance of the physical values at x: with C = (J^T J)^-1 and p = map(x),

@@ -2,6 +2,8 @@
  */
 #include "fit/fit.h"
 
+#include "io/report_text.h"
+
 #include <pliant/report.h>
 
 #include <stdio.h>

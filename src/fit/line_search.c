@@ -102,10 +102,12 @@ pl_status pl_line_search(pl_optimizer *opt, pl_line *line)
         if (!decreases(line, &s) || (k > 0 && s.loss > last.loss))
             return shrink(opt, line, last, s);
         keep_sample(opt, line, &s);
-        if (flat_enough(line, &s) || t >= line->t_max)
+        if (flat_enough(line, &s))
             return PL_OK;
         if (s.slope >= 0)
             return shrink(opt, line, s, last);
+        if (t >= line->t_max)
+            return PL_OK;
         /* The secant through the two slopes says where the slope vanishes; it is trusted between
          * twice and ten times the last step. */
         double secant = s.t + (s.t - last.t) * s.slope / (last.slope - s.slope);

@@ -6,6 +6,7 @@ pl_optimizer_def pl_optimizer_def_default(void)
     return (pl_optimizer_def){.method = PL_LBFGSB,
                               .iterations = 100,
                               .rate = 0.1,
+                              .growth = 1,
                               .beta1 = 0.9,
                               .beta2 = 0.999,
                               .pairs = 10,
@@ -38,6 +39,8 @@ static pl_status check_def(pl_context *ctx, const pl_optimizer_def *def, const p
                        def->iterations);
     if (!(def->rate > 0) || !isfinite(def->rate))
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "optimizer: rate is %g, expected > 0", def->rate);
+    if (!(def->growth >= 1) || !isfinite(def->growth))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "optimizer: growth is %g, expected >= 1", def->growth);
     if (!(def->max_step >= 0))
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "optimizer: max_step is %g, expected >= 0",
                        def->max_step);
@@ -97,6 +100,7 @@ pl_status pl_optimizer_create(pl_context *ctx, const pl_optimizer_def *def, cons
     PL_NEW(ctx, opt->work, opt->state_count, done);
     PL_NEW(ctx, opt->scratch, scratch, done);
     opt->state[PL_HEAD_LOSS] = INFINITY;
+    opt->state[PL_HEAD_RATE] = def->rate;
     double *start = pl_optimizer_x(opt, opt->state);
     for (int i = 0; i < problem->n; i++)
         start[i] = pl_clip(x[i], problem->lower[i], problem->upper[i]);

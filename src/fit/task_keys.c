@@ -103,6 +103,10 @@ static const pl_key optimizer_keys[] = {
     {"iterations", PL_KEY_INTEGER, AT(pl_optimizer_def, iterations), FROM(0), .doc = "At most."},
     {"rate", PL_KEY_NUMBER, AT(pl_optimizer_def, rate), POSITIVE,
      .doc = "Of gradient descent and Adam, in x per unit of gradient."},
+    {"growth", PL_KEY_NUMBER, AT(pl_optimizer_def, growth), FROM(1),
+     .doc = "Of gradient descent: 1 = a fixed rate; above, the rate grows by this factor in every "
+            "iteration and "
+            "is halved until the loss decreases."},
     {"max_step", PL_KEY_NUMBER, AT(pl_optimizer_def, max_step), NOT_NEGATIVE,
      .doc = "Longest change of x in a step of gradient descent; 0 = no limit."},
     {"beta1", PL_KEY_NUMBER, AT(pl_optimizer_def, beta1), BETWEEN(0, 0.999999), .doc = "Of Adam."},

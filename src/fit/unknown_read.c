@@ -83,8 +83,10 @@ static void limit_physically(pl_unknown *u)
         break;
     case PL_OF_BENDING:
     case PL_OF_DAMPING:
-    case PL_OF_FRICTION:
         u->lower = fmax(u->lower, 0);
+        break;
+    case PL_OF_FRICTION:
+        u->lower = fmax(u->lower, 1e-3); /* 0 is another law, without friction and without a slope */
         break;
     default:
         break;

@@ -1,0 +1,179 @@
+/* `pliant fit`: runs a task file and writes what was identified. */
+#include "cli.h"
+
+#include <pliant/fit.h>
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct fit_options {
+    const char *out;
+    int threads;
+    cli_list set;
+    bool resume, no_report, json, verbose;
+} fit_options;
+
+/* ------------------------------------------------------------------------------- progress */
+
+/* One line on a terminal, redrawn; otherwise nothing unless `verbose`. */
+static void show_progress(void *user, const pl_fit_progress *p)
+{
+    enum { WIDTH = 20, SHOWN = 4 };
+    const fit_options *options = user;
+    bool terminal = isatty(STDERR_FILENO) != 0;
+    if (!terminal && !options->verbose)
+        return;
+    char bar[WIDTH + 1];
+    int filled = p->iterations > 0 ? WIDTH * p->iteration / p->iterations : WIDTH;
+    for (int i = 0; i < WIDTH; i++)
+        bar[i] = i < filled ? '#' : '.';
+    bar[WIDTH] = '\0';
+    fprintf(stderr, "%s[%s] %d/%d  loss %.4e", terminal ? "\r" : "", bar, p->iteration, p->iterations,
+            p->loss);
+    for (int i = 0; i < p->parameter_count && i < SHOWN; i++)
+        fprintf(stderr, "  %s %.6g", p->names[i], p->values[i]);
+    fputs(p->parameter_count > SHOWN ? "  ..." : "", stderr);
+    fputs(terminal ? " \033[K" : "\n", stderr);
+    fflush(stderr);
+}
+
+static void clear_progress(void)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+}
+
+static bool keep_going(void *user)
+{
+    (void)user;
+    return !cli_interrupted();
+}
+
+/* ------------------------------------------------------------------------------- result */
+
+static void print_text(const char *path, const fit_options *options, const pl_fit_result *r)
+{
+    const double *last = r->values + (size_t)(r->row_count - 1) * (size_t)r->parameter_count;
+    printf("%s: %s after %d iterations (%d simulations, %.1f s); loss %.3e, from %.3e\n", path,
+           pl_stop_text(r->stop), r->iterations, r->rollouts, r->seconds, r->loss[r->row_count - 1],
+           r->loss[0]);
+    for (int i = 0; i < r->parameter_count; i++) {
+        printf("  %-12s %.8g", r->names[i], last[i]);
+        if (isfinite(r->standard_error[i]))
+            printf(" +- %.2g", r->standard_error[i]);
+        if (r->units[i])
+            printf(" %s", r->units[i]);
+        if (isfinite(r->truth[i]))
+            printf("  (true %.8g, started from %.8g)", r->truth[i], r->values[i]);
+        printf("\n");
+    }
+    if (options->out)
+        printf("written to %s\n", options->out);
+}
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static void print_json(const char *path, const pl_fit_result *r)
+{
+    const double *last = r->values + (size_t)(r->row_count - 1) * (size_t)r->parameter_count;
+    json_t *parameters = json_array();
+    for (int i = 0; i < r->parameter_count; i++)
+        json_array_append_new(parameters,
+                              json_pack("{s:s, s:o, s:o, s:o}", "name", r->names[i], "value",
+                                        number(last[i]), "true", number(r->truth[i]), "standard_error",
+                                        number(r->standard_error[i])));
+    json_t *root =
+        json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:f}", "task", path, "stop", pl_stop_text(r->stop),
+                  "iterations", r->iterations, "simulations", r->rollouts, "loss",
+                  number(r->loss[r->row_count - 1]), "parameters", parameters, "seconds", r->seconds);
+    char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
+    printf("%s\n", text ? text : "{}");
+    free(text);
+    json_decref(root);
+}
+
+/* ------------------------------------------------------------------------------- command */
+
+static int fit(const char *path, fit_options *options, pl_context *ctx)
+{
+    int code;
+    pl_task *task = NULL;
+    pl_fit_result *result = NULL;
+    cli_catch_interrupt();
+    pl_status status = pl_task_load(ctx, path, options->set.count, options->set.items, &task);
+    if (status == PL_OK) {
+        pl_fit_def def = pl_fit_def_default();
+        def.directory = options->out;
+        def.resume = options->resume;
+        def.report = !options->no_report;
+        def.progress = show_progress;
+        def.keep_going = keep_going;
+        def.user = options;
+        status = pl_task_fit(task, &def, &result);
+        clear_progress();
+    }
+    code = cli_exit_code(status);
+    if (status == PL_ERROR_INTERRUPTED && options->out)
+        fprintf(stderr, "pliant: interrupted; --resume goes on from the last iteration\n");
+    else if (status == PL_ERROR_INTERRUPTED)
+        fprintf(stderr, "pliant: interrupted\n");
+    else if (status != PL_OK)
+        cli_report(ctx, status);
+    else if (options->json)
+        print_json(path, result);
+    else
+        print_text(path, options, result);
+    if (task)
+        pl_fit_result_free(task, result);
+    pl_task_destroy(task);
+    return code;
+}
+
+int cmd_fit(int argc, char **argv)
+{
+    fit_options options = {0};
+    const cli_option table[] = {
+        {"out", CLI_TEXT, &options.out, "DIR",
+         "checkpoint, history.csv, result.json, report.html go here"},
+        {"resume", CLI_FLAG, &options.resume, NULL, "go on from DIR's checkpoint, bit for bit"},
+        {"no-report", CLI_FLAG, &options.no_report, NULL, "no report.html and no pictures"},
+        {"set", CLI_LIST, &options.set, "PATH=VALUE",
+         "change the task: optimizer.iterations=5, or its scene: scene.bodies[0].material.young=2e5"},
+        {"threads", CLI_INT, &options.threads, "N", "worker threads; 0 = one per core"},
+        {"json", CLI_FLAG, &options.json, NULL, "print the result as JSON"},
+        {"verbose", CLI_FLAG, &options.verbose, NULL, "say more on stderr, also when it is a file"},
+    };
+    const cli_command command = {
+        .name = "fit",
+        .arguments = "TASK",
+        .summary =
+            "Identifies the unknowns of a task file (docs/fitting.md). Ctrl-C stops cleanly; every\n"
+            "iteration is checkpointed in DIR.",
+        .details = "Exit codes: 0 ok, 1 failure, 2 usage, 3 bad task or file, 4 a simulation did not "
+                   "converge,\n"
+                   "130 interrupted.",
+        .min_arguments = 1,
+        .max_arguments = 1,
+        .option_count = CLI_COUNT(table),
+        .options = table,
+    };
+    int count, code = cli_parse(&command, argc, argv, &count);
+    if (code >= 0)
+        return code;
+    if (options.threads < 0)
+        return cli_usage(&command, "--threads cannot be negative");
+    if (options.resume && !options.out)
+        return cli_usage(&command, "--resume needs --out");
+    pl_context *ctx = cli_context(options.threads, options.verbose);
+    if (!ctx)
+        return CLI_FAILED;
+    code = fit(argv[1], &options, ctx);
+    pl_context_destroy(ctx);
+    return code;
+}
