@@ -48,7 +48,7 @@ void pl_elastic_set_backend(pl_elastic *el, const struct pl_backend *backend);
 const double *pl_elastic_volume(const pl_elastic *el);
 
 typedef struct pl_elastic_result {
-    double energy;    /* J */
+    double energy;    /* J; infinite when inadmissible */
     int inadmissible; /* first element (exact Neo-Hookean) with J <= 0, or -1: nothing else is
                          valid then */
 } pl_elastic_result;
@@ -77,7 +77,9 @@ void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, doub
 void pl_elastic_param_jvp(pl_elastic *el, const double *q, const double *dyoung, const double *dpoisson,
                           const double *dbending, double scale, double *out);
 
-/* Fields for pictures; each may be NULL. energy [m] J, cauchy [m, 9] Pa, von_mises [m] Pa. */
+/* Fields for pictures, at an admissible q; each may be NULL. energy [m] J (a bent edge's goes half to
+ * each of its triangles), cauchy [m, 9] Pa (of cloth: per area that keeps its thickness), von_mises [m]
+ * Pa. */
 void pl_elastic_fields(pl_elastic *el, const double *q, double *energy, double *cauchy,
                        double *von_mises);
 
