@@ -11,7 +11,20 @@
 #include <assert.h>
 
 static const pl_figure *const cast[] = {
+    &pl_figure_armadillo,
     &pl_figure_bunny,
+    &pl_figure_cow,
+    &pl_figure_tux,
+    &pl_figure_duck,
+    &pl_figure_gingerbread,
+    &pl_figure_gingerbread_cloth,
+    &pl_figure_seal,
+    &pl_figure_trunk,
+    &pl_figure_cube,
+    &pl_figure_bar,
+    &pl_figure_sphere,
+    &pl_figure_curtain,
+    &pl_figure_towel,
 };
 
 const pl_shape_info *pl_shape_list(int index)
@@ -25,12 +38,14 @@ const pl_shape_info *pl_shape_list(int index)
 #define MAX_PARTS    48
 
 typedef struct solid {
+    double top; /* of a slab, m; INFINITY for round solids */
     int part_count;
     pl_part parts[MAX_PARTS];
 } solid;
 
 static void thicken(const pl_figure *figure, double least, solid *out)
 {
+    out->top = figure->kind == PL_FIGURE_SLAB ? fmax(figure->info.upper[2], least) : INFINITY;
     out->part_count = figure->part_count;
     for (int k = 0; k < figure->part_count; k++) {
         pl_part *part = &out->parts[k];
@@ -43,12 +58,14 @@ static void thicken(const pl_figure *figure, double least, solid *out)
     }
 }
 
-/* The parts, their mirror image, and nothing below z = 0. */
+/* The parts, their mirror image, and nothing below z = 0. A slab has their section at every height. */
 static double solid_distance(const void *user, const double x[3])
 {
     const solid *s = user;
-    double mirrored[3] = {x[0], fabs(x[1]), x[2]};
-    return fmax(pl_parts_distance(s->parts, s->part_count, mirrored), -x[2]);
+    bool slab = s->top < INFINITY;
+    double mirrored[3] = {x[0], fabs(x[1]), slab ? 0 : x[2]};
+    double d = fmax(pl_parts_distance(s->parts, s->part_count, mirrored), -x[2]);
+    return slab ? fmax(d, x[2] - s->top) : d;
 }
 
 static pl_status build_solid(pl_context *ctx, const pl_figure *figure, double cell, pl_mesh **out,
@@ -81,7 +98,28 @@ typedef struct figure_builder {
 static pl_status build_at_cell(void *user, double cell, pl_mesh **out, double *lost)
 {
     const figure_builder *b = user;
-    return build_solid(b->ctx, b->figure, cell, out, lost);
+    const pl_figure *figure = b->figure;
+    if (figure->kind == PL_FIGURE_SHEET)
+        return pl_sheet_build(b->ctx, figure->parts, figure->part_count, &figure->info, cell, out);
+    return build_solid(b->ctx, figure, cell, out, lost);
+}
+
+/* The mesh without groups; `cell` becomes its spacing. */
+static pl_status build_figure(pl_context *ctx, const pl_figure *figure, int wanted, double *cell,
+                              pl_mesh **out)
+{
+    if (figure->kind == PL_FIGURE_BOX)
+        return pl_box_build(ctx, &figure->info, wanted, cell, out);
+    if (figure->kind == PL_FIGURE_RECTANGLE)
+        return pl_rectangle_build(ctx, &figure->info, wanted, cell, out);
+    figure_builder builder = {ctx, figure};
+    double size[3];
+    for (int i = 0; i < 3; i++)
+        size[i] = figure->info.upper[i] - figure->info.lower[i];
+    /* Solids: two lattice points a cell, about half of the box filled. */
+    *cell = figure->info.cloth ? sqrt(size[0] * size[1] / wanted)
+                               : cbrt(size[0] * size[1] * size[2] / wanted);
+    return pl_search_cell(ctx, build_at_cell, &builder, wanted, cell, out);
 }
 
 /* Centre of vertex or element k. */
@@ -136,15 +174,11 @@ pl_status pl_shape_build(pl_context *ctx, const char *name, int vertices, pl_mes
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "there is no built-in shape \"%s\"", name ? name : "");
     if (vertices < 0)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "vertices is %d, 0 or more is needed", vertices);
-    figure_builder builder = {ctx, figure};
     int wanted = vertices > 0 ? vertices : figure->info.vertices;
-    double cell = 1;
-    for (int i = 0; i < 3; i++)
-        cell *= figure->info.upper[i] - figure->info.lower[i];
-    cell = cbrt(cell / wanted); /* two lattice points a cell, about half of the box filled */
+    double cell;
     pl_mesh *mesh = NULL;
     pl_status status = PL_OK;
-    PL_CHECK(pl_search_cell(ctx, build_at_cell, &builder, wanted, &cell, &mesh), done);
+    PL_CHECK(build_figure(ctx, figure, wanted, &cell, &mesh), done);
     for (int k = 0; k < figure->group_count; k++)
         PL_CHECK(add_group(ctx, mesh, &figure->groups[k], cell), done);
     *out = mesh;

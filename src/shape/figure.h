@@ -8,6 +8,7 @@
 
 typedef enum pl_figure_kind {
     PL_FIGURE_SOLID,     /* parts, mirrored in y = 0, cut flat at z = 0 */
+    PL_FIGURE_SLAB,      /* the parts' section with z = 0, mirrored, from z = 0 to info.upper */
     PL_FIGURE_SHEET,     /* the parts' section with z = 0 as cloth, mirrored in y = 0 */
     PL_FIGURE_BOX,       /* info.lower to info.upper as a grid of centred cubes */
     PL_FIGURE_RECTANGLE, /* cloth from info.lower to info.upper in the plane z = 0 */
@@ -36,10 +37,24 @@ extern const pl_figure pl_figure_armadillo, pl_figure_bunny, pl_figure_cow, pl_f
 
 /* Shorthand for the tables. */
 #define PL_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-#define PL_XYZ(x, y, z)                                                                                \
+/* The region between two corners. */
+#define PL_BETWEEN(x0, y0, z0, x1, y1, z1)                                                             \
     {                                                                                                  \
-        x, y, z                                                                                        \
+        PL_BLOCK, {0.5 * ((x0) + (x1)), 0.5 * ((y0) + (y1)), 0.5 * ((z0) + (z1))},                     \
+            {0.5 * ((x1) - (x0)), 0.5 * ((y1) - (y0)), 0.5 * ((z1) - (z0))}, {0}, 0                    \
     }
-#define PL_EVERYWHERE 10.0 /* m, larger than any figure */
+#define PL_GROUND PL_BETWEEN(-9, -9, -1e-9, 9, 9, 1e-9) /* what stands on z = 0 */
+
+/* Structured figures of about `wanted` vertices: a box of centred cubes (dihedral angles 45 to 90
+ * degrees for cubes), a rectangle of squares with alternating diagonals. `cell` becomes the mean side.
+ */
+pl_status pl_box_build(pl_context *ctx, const pl_shape_info *info, int wanted, double *cell,
+                       pl_mesh **out);
+pl_status pl_rectangle_build(pl_context *ctx, const pl_shape_info *info, int wanted, double *cell,
+                             pl_mesh **out);
+
+/* The section of a solid with the plane z = 0 as cloth, on a lattice of equilateral triangles. */
+pl_status pl_sheet_build(pl_context *ctx, const pl_part *parts, int part_count,
+                         const pl_shape_info *info, double cell, pl_mesh **out);
 
 #endif

@@ -62,7 +62,7 @@ static pl_status run(search *s, double cell)
     }
     double centre = s->best_cell;
     for (int k = 1; k <= SCAN_TRIES && s->best && s->best_score > 0.5 * ACCEPTABLE; k++)
-        PL_TRY(attempt(s, centre * (1 + (k % 2 ? 0.006 : -0.006) * (double)((k + 1) / 2)), &count));
+        PL_TRY(attempt(s, centre * (1 + (k % 2 ? 0.012 : -0.012) * (double)((k + 1) / 2)), &count));
     return PL_OK;
 }
 
