@@ -132,10 +132,11 @@ done:
     return status;
 }
 
-/* Calls for each element: its group g, slot s and sorted corner k's vertex through CORNER. */
+/* Visits every element e of every group g. */
 #define FOR_ELEMENTS(el, g, e)                                                                         \
     for (const pl_elastic_group *g = (el)->groups; g < (el)->groups + (el)->group_count; g++)          \
         for (int e = g->element_offset; e < g->element_offset + g->element_count; e++)
+/* Vertex k of the element in slot s. */
 #define CORNER(el, s, k) ((el)->blocks[(s) / PL_LANES].vertex[k][(s) % PL_LANES])
 
 static pl_status create_pattern(pl_elastic *el)
