@@ -208,7 +208,7 @@ ALWAYS_INLINE void project(int n, const vd *sigma, vd ratio, projection *p)
     projection_residual(n, sigma, ratio, root, p);
 }
 
-/* out = H^-1 of a symmetric matrix, by the adjugate: D may have zeros or a negative entry. */
+/* out = H^-1 of a symmetric matrix, by the adjugate: it may be indefinite. */
 ALWAYS_INLINE void invert_symmetric(int n, vd H[3][3], vd out[3][3])
 {
     if (n == 2) {
