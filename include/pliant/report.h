@@ -58,8 +58,8 @@ typedef struct pl_report_def {
     const char *title;    /* default "Pliant" */
     const char *subtitle; /* NULL = none */
     int max_frames;       /* a trajectory keeps at most this many frames, evenly chosen; default 300 */
-    size_t max_bytes;     /* and at most these bytes before text encoding, 2 at least; default 16 MiB */
-    double up[3];         /* the picture's upward direction; default (0, 0, 1) */
+    size_t max_bytes; /* and these bytes, two frames at least; default 8 MiB */
+    double up[3];     /* the picture's upward direction; default (0, 0, 1) */
 } pl_report_def;
 
 PL_API pl_report_def pl_report_def_default(void);

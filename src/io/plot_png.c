@@ -131,9 +131,10 @@ void pl_png_encode(pl_text *out, const unsigned char *pixels, unsigned char *row
     size_t stride = 3 * (size_t)width;
     for (int y = 0; y < height; y++) {
         const unsigned char *now = pixels + (size_t)y * stride;
+        const unsigned char *above = y ? now - stride : NULL;
         row[0] = 2;
         for (size_t i = 0; i < stride; i++)
-            row[1 + i] = (unsigned char)(now[i] - (y ? now[i - stride] : 0));
+            row[1 + i] = (unsigned char)(now[i] - (above ? above[i] : 0));
         deflate_row(&d, row, stride + 1);
     }
     put_symbol(&d, 256);

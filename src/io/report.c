@@ -9,7 +9,7 @@
 pl_report_def pl_report_def_default(void)
 {
     return (pl_report_def){
-        .title = "Pliant", .max_frames = 300, .max_bytes = (size_t)16 << 20, .up = {0, 0, 1}};
+        .title = "Pliant", .max_frames = 300, .max_bytes = (size_t)8 << 20, .up = {0, 0, 1}};
 }
 
 pl_status pl_report_create(pl_context *ctx, const pl_report_def *def, pl_report **out)

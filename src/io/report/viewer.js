@@ -6,11 +6,14 @@ const SURFACE_VERTEX = `#version 300 es
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;
 uniform mat4 camera, model;
+uniform vec3 eye;
+uniform float sink;
 out vec3 world, facing;
 void main() {
     vec4 p = model * vec4(position, 1.0);
     world = p.xyz;
     facing = mat3(model) * normal;
+    p.xyz += normalize(p.xyz - eye) * sink; // away along the line of sight: deeper, but in the same place
     gl_Position = camera * p;
 }`;
 
@@ -30,7 +33,7 @@ void main() {
     float sky = 0.5 + 0.5 * dot(n, up), key = max(dot(n, light), 0.0), head = max(dot(n, v), 0.0);
     float shine = pow(max(dot(n, normalize(light + v)), 0.0), 40.0);
     vec3 base = pow(colour, vec3(2.2));
-    vec3 c = base * (0.12 + 0.30 * sky + 0.55 * key + 0.18 * head) + vec3(0.10 * shine);
+    vec3 c = base * (0.06 + 0.26 * sky + 0.80 * key + 0.16 * head) + vec3(0.09 * shine);
     float rim = pow(1.0 - head, 3.0);
     c += base * 0.25 * rim;
     float a = opacity < 1.0 ? min(opacity * (0.45 + 2.0 * rim), 1.0) : 1.0; // ghosts: clear inside, an outline
@@ -78,7 +81,7 @@ void main() {
     float size = length(force) * scale;
     vec3 z = normalize(force + vec3(1e-12, 0.0, 0.0));
     vec3 x = normalize(cross(abs(z.z) < 0.9 ? vec3(0, 0, 1) : vec3(0, 1, 0), z)), y = cross(z, x);
-    float head = min(5.0 * radius, 0.6 * size), thin = min(1.0, size / (6.0 * radius));
+    float head = min(5.0 * radius, 0.6 * size), thin = min(1.0, size / (12.0 * radius));
     float along = local.w <= 1.0 ? local.w * (size - head) : size - head + (local.w - 1.0) * head;
     facing = local.x * x + local.y * y;
     vec3 p = base + z * along + facing * local.z * radius * thin;
@@ -374,6 +377,8 @@ class Viewer {
         gl.uniform3fv(at.colour, colour);
         gl.uniform1f(at.opacity, s.opacity);
         gl.uniform1f(at.lit, 1);
+        // Facets that rest on a round obstacle cut into it a little: let them show all the same.
+        gl.uniform1f(at.sink, s.model ? 0.006 * this.radius : 0);
         gl.enable(gl.POLYGON_OFFSET_FILL);
         gl.polygonOffset(solid ? 1 : -1, solid ? 1 : -1);
         if (!solid && !s.surface.open) gl.enable(gl.CULL_FACE);
@@ -407,6 +412,7 @@ class Viewer {
         const gl = this.gl, at = this.use(this.surfaces), flat = shadowMatrix(n, d, this.light);
         gl.uniform1f(at.lit, 0);
         gl.uniform3fv(at.colour, [0, 0, 0]);
+        gl.uniform1f(at.sink, 0);
         gl.enable(gl.STENCIL_TEST);
         gl.stencilFunc(gl.EQUAL, 0, 255);
         gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
