@@ -1,0 +1,228 @@
+/* Cholesky factors over a vertex pattern: solves, parts of the inverse, matrices that have no factor.
+ */
+#include "common_alloc.h"
+
+#include "linalg/chol.h"
+
+enum { SIDE = 6, N = SIDE * SIDE * SIDE };
+
+/* A pattern of the cells of a cube, and positive definite values on it. */
+typedef struct matrix {
+    pl_pattern pattern;
+    int block;
+    double *values; /* [nnz, block^2] */
+} matrix;
+
+static void make(pl_context *ctx, int block, matrix *m)
+{
+    static int cells[(SIDE - 1) * (SIDE - 1) * (SIDE - 1) * 8];
+    int count = 0;
+    for (int x = 0; x + 1 < SIDE; x++)
+        for (int y = 0; y + 1 < SIDE; y++)
+            for (int z = 0; z + 1 < SIDE; z++, count++)
+                for (int k = 0; k < 8; k++)
+                    cells[8 * count + k] =
+                        (x + (k & 1)) + SIDE * ((y + (k >> 1 & 1)) + SIDE * (z + (k >> 2)));
+    pl_stencils stencils = {.count = count, .width = 8, .index = cells};
+    m->block = block;
+    assert_ok(ctx, pl_pattern_create(ctx, N, 1, &stencils, &m->pattern));
+    m->values = calloc((size_t)(m->pattern.nnz * block * block), sizeof(double));
+    uint64_t seed = 3;
+    for (int e = 0; e < count; e++) {
+        double g[8 * 3]; /* every cell adds g g^T */
+        for (int k = 0; k < 8 * block; k++)
+            g[k] = test_random(&seed);
+        for (int a = 0; a < 8; a++)
+            for (int b = 0; b < 8; b++) {
+                int at = pl_pattern_find(&m->pattern, cells[8 * e + a], cells[8 * e + b]);
+                for (int r = 0; r < block; r++)
+                    for (int c = 0; c < block; c++)
+                        m->values[block * block * at + block * r + c] +=
+                            g[block * a + r] * g[block * b + c];
+            }
+    }
+    for (int i = 0; i < N; i++)
+        for (int r = 0; r < block; r++)
+            m->values[block * block * m->pattern.diag[i] + (block + 1) * r] += 0.1;
+}
+
+static void discard(pl_context *ctx, matrix *m)
+{
+    pl_pattern_free(ctx, &m->pattern);
+    free(m->values);
+}
+
+/* y = A x for x, y [N, 3] */
+static void multiply(const matrix *m, const double *x, double *y)
+{
+    for (int i = 0; i < N; i++)
+        for (int r = 0; r < 3; r++) {
+            y[3 * i + r] = 0;
+            for (int k = m->pattern.row[i]; k < m->pattern.row[i + 1]; k++)
+                for (int c = 0; c < m->block; c++)
+                    y[3 * i + r] += m->block == 3
+                                        ? m->values[9 * k + 3 * r + c] * x[3 * m->pattern.col[k] + c]
+                                        : m->values[k] * x[3 * m->pattern.col[k] + r];
+        }
+}
+
+static void fill(double *b)
+{
+    uint64_t seed = 7;
+    for (int i = 0; i < 3 * N; i++)
+        b[i] = test_random(&seed);
+}
+
+static void test_solve(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    for (int block = 1; block <= 3; block += 2) {
+        matrix m;
+        pl_chol *chol;
+        double b[3 * N], x[3 * N], y[3 * N];
+        make(ctx, block, &m);
+        fill(b);
+        assert_ok(ctx, pl_chol_create(ctx, &m.pattern, block, &chol));
+        assert_ok(ctx, pl_chol_factor(chol, m.values));
+        assert_ok(ctx, pl_chol_solve(chol, b, x));
+        multiply(&m, x, y);
+        /* Condition below 1e3, so a backward stable solve leaves 1e-12 and less. */
+        for (int i = 0; i < 3 * N; i++)
+            assert_close(y[i], b[i], 1e-12);
+        memcpy(y, b, sizeof y);
+        assert_ok(ctx, pl_chol_solve(chol, y, y));
+        assert_memory_equal(x, y, sizeof x);
+        pl_chol_cost cost = pl_chol_get_cost(chol);
+        assert_true(cost.factor_entries >= (m.pattern.nnz + N) / 2.0 &&
+                    cost.factor_flops > cost.factor_entries);
+        pl_chol_destroy(chol);
+        discard(ctx, &m);
+    }
+    pl_context_destroy(ctx);
+}
+
+/* More columns than are solved at once, in no order, against single solves. */
+static void test_inverse_block(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    enum { ROWS = 30, COLS = 61, LD = 3 * COLS + 2 };
+    for (int block = 1; block <= 3; block += 2) {
+        matrix m;
+        pl_chol *chol;
+        int rows[ROWS], cols[COLS];
+        static double out[3 * ROWS * LD];
+        make(ctx, block, &m);
+        for (int i = 0; i < ROWS; i++)
+            rows[i] = (37 * i + 11) % N;
+        for (int j = 0; j < COLS; j++)
+            cols[j] = (53 * j + 2) % N;
+        for (int i = 0; i < 3 * ROWS * LD; i++)
+            out[i] = 123;
+        assert_ok(ctx, pl_chol_create(ctx, &m.pattern, block, &chol));
+        assert_ok(ctx, pl_chol_factor(chol, m.values));
+        assert_ok(ctx, pl_chol_inverse_block(chol, ROWS, rows, COLS, cols, out, LD));
+        for (int j = 0; j < COLS; j += 4)
+            for (int c = 0; c < 3; c++) {
+                double unit[3 * N] = {0};
+                unit[3 * cols[j] + c] = 1;
+                assert_ok(ctx, pl_chol_solve(chol, unit, unit));
+                for (int i = 0; i < ROWS; i++)
+                    for (int r = 0; r < 3; r++)
+                        assert_close(out[(3 * i + r) * LD + 3 * j + c], unit[3 * rows[i] + r], 1e-12);
+            }
+        for (int i = 0; i < 3 * ROWS; i++) /* beyond its columns nothing is written */
+            assert_true(out[i * LD + 3 * COLS] == 123);
+        pl_chol_destroy(chol);
+        discard(ctx, &m);
+    }
+    pl_context_destroy(ctx);
+}
+
+static void test_not_positive_definite(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    matrix m;
+    pl_chol *chol;
+    double b[3 * N], x[3 * N], y[3 * N];
+    make(ctx, 3, &m);
+    fill(b);
+    assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, &chol));
+    double *middle = &m.values[9 * m.pattern.diag[N / 2] + 4], kept = *middle;
+    *middle = -1;
+    assert_int_equal(pl_chol_factor(chol, m.values), PL_ERROR_NUMERIC);
+    assert_non_null(strstr(pl_context_error(ctx), "positive definite"));
+    *middle = kept;
+    assert_ok(ctx, pl_chol_factor(chol, m.values));
+    assert_ok(ctx, pl_chol_solve(chol, b, x));
+    multiply(&m, x, y);
+    for (int i = 0; i < 3 * N; i++)
+        assert_close(y[i], b[i], 1e-12);
+    pl_chol_destroy(chol);
+    discard(ctx, &m);
+    pl_context_destroy(ctx);
+}
+
+static void test_threads_do_not_show(void **state)
+{
+    (void)state;
+    double first[3 * N], x[3 * N], b[3 * N];
+    fill(b);
+    for (int threads = 1; threads <= 3; threads++) {
+        pl_context *ctx = test_context(threads);
+        matrix m;
+        pl_chol *chol;
+        make(ctx, 3, &m);
+        assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, &chol));
+        assert_ok(ctx, pl_chol_factor(chol, m.values));
+        assert_ok(ctx, pl_chol_solve(chol, b, threads == 1 ? first : x));
+        if (threads > 1)
+            assert_memory_equal(first, x, sizeof x);
+        pl_chol_destroy(chol);
+        discard(ctx, &m);
+        pl_context_destroy(ctx);
+    }
+}
+
+static pl_status create_and_factor(pl_context *ctx, void *user)
+{
+    const matrix *m = user;
+    pl_chol *chol = NULL;
+    double b[3 * N], out[9];
+    const int vertex = 4;
+    fill(b);
+    pl_status status = pl_chol_create(ctx, &m->pattern, 3, &chol);
+    if (status == PL_OK)
+        status = pl_chol_factor(chol, m->values);
+    if (status == PL_OK)
+        status = pl_chol_solve(chol, b, b);
+    if (status == PL_OK)
+        status = pl_chol_inverse_block(chol, 1, &vertex, 1, &vertex, out, 3);
+    pl_chol_destroy(chol);
+    return status;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    matrix m;
+    make(ctx, 3, &m);
+    assert_true(test_fail_every_allocation(create_and_factor, &m) >= 2);
+    discard(ctx, &m);
+    pl_context_destroy(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_solve),
+        cmocka_unit_test(test_inverse_block),
+        cmocka_unit_test(test_not_positive_definite),
+        cmocka_unit_test(test_threads_do_not_show),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
