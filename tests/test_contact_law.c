@@ -1,0 +1,262 @@
+/*
+ * The contact law of one contact. Its solutions are known in closed form for a given delta,
+ *
+ *     lambda_n = eps^2/delta_n,   lambda_f = -mu lambda_n delta_f/x_hat,   x_hat = |delta_f| +
+ * delta_n/mu,
+ *
+ * which every test here compares with: sticking, slipping, leaving, with tiny friction, with none.
+ */
+#include "common.h"
+
+#include "contact/law.h"
+#include "core/vec.h"
+
+typedef struct regime {
+    const char *name;
+    pl_law law;
+    double delta[3];
+} regime;
+
+/* Soft laws (eps^2 not small) so that differences see all terms, then what a simulation meets. */
+static const regime regimes[] = {
+    {"soft stick", {0.5, 1e-3, 0.1}, {1e-3, 3e-5, -2e-5}},
+    {"soft slip", {0.5, 1e-3, 0.1}, {1e-3, 0.2, 0.3}},
+    {"soft corner", {0.3, 1e-2, 1.0}, {0.05, -0.1, 0.02}},
+    {"soft leaving", {0.7, 1e-3, 0.1}, {2.0, 0.3, -0.1}},
+    {"soft, no tangential load", {0.4, 1e-3, 0.1}, {1e-2, 0, 0}},
+    {"soft, large mu", {20, 1e-3, 0.1}, {1e-2, 0.01, 0.03}},
+    {"soft, tiny mu", {1e-6, 1e-3, 0.1}, {1e-2, 0.2, 0.1}},
+    {"soft, no friction", {0, 1e-3, 0.1}, {1e-2, 0.2, 0.1}},
+    {"stick", {0.5, 0.5e-12, 1e-5}, {1e-12, 2e-13, 1e-13}},
+    {"slip", {0.5, 0.5e-12, 1e-5}, {1e-12, 2e-4, -1e-3}},
+    {"leaving", {0.5, 0.5e-12, 1e-5}, {1e-4, 2e-4, -1e-3}},
+    {"no tangential load", {0.5, 0.5e-12, 1e-5}, {1e-12, 0, 0}},
+    {"tiny mu, slip", {1e-8, 0.5e-12, 1e-5}, {1e-12, 2e-4, -1e-3}},
+    {"no friction", {0, 0.5e-12, 1e-5}, {1e-12, 2e-4, -1e-3}},
+};
+
+enum { REGIMES = sizeof regimes / sizeof *regimes };
+
+static void closed_form(const pl_law *law, const double delta[3], double lambda[3])
+{
+    double x = hypot(delta[1], delta[2]);
+    lambda[0] = law->epsilon2 / delta[0];
+    lambda[1] = lambda[2] = 0;
+    for (int k = 1; law->mu > 0 && k < 3; k++)
+        lambda[k] = -law->mu * lambda[0] * delta[k] / (x + delta[0] / law->mu);
+}
+
+/* Lengths over which delta and lambda change by order one: the step sizes of differences. */
+static void sizes(const pl_law *law, const double delta[3], const double lambda[3], double d[3],
+                  double l[3])
+{
+    double x_hat = law->mu > 0 ? hypot(delta[1], delta[2]) + delta[0] / law->mu : 1;
+    double s = law->mu > 0 ? law->epsilon2 / x_hat : lambda[0];
+    d[0] = delta[0], d[1] = d[2] = x_hat;
+    l[0] = fmin(lambda[0], law->mu > 0 ? s / law->mu : lambda[0]);
+    l[1] = l[2] = s;
+}
+
+/* A solution is a root of the solver's residual, as far as delta and lambda carry the digits. */
+static void test_solutions_are_roots(void **state)
+{
+    (void)state;
+    for (int k = 0; k < REGIMES; k++) {
+        const pl_law *law = &regimes[k].law;
+        const double *delta = regimes[k].delta;
+        double lambda[3];
+        closed_form(law, delta, lambda);
+        double r = pl_law_residual(law, delta, lambda);
+        double floor = 1e-15 * (law->rho * lambda[0] + pl_norm3(delta));
+        if (!(r <= floor))
+            fail_msg("%s: residual %g m > %g", regimes[k].name, r, floor);
+        pl_law_error e = pl_law_check(law, delta, lambda);
+        assert_close(e.complementarity, 0, 1e-15);
+        /* mu lambda_n - |lambda_f| = s loses mu lambda_n / s of its digits. */
+        double s = law->mu > 0 ? law->epsilon2 / (hypot(delta[1], delta[2]) + delta[0] / law->mu) : 1;
+        assert_close(e.friction, 0, 1e-15 * (2 + law->mu * lambda[0] / s));
+        assert_true(e.cone <= 0);
+    }
+}
+
+/* ... and what is no solution is none: half of each force leaves a residual of the motion's order. */
+static void test_other_points_are_not(void **state)
+{
+    (void)state;
+    for (int k = 0; k < REGIMES; k++) {
+        const pl_law *law = &regimes[k].law;
+        double lambda[3], other[3];
+        closed_form(law, regimes[k].delta, lambda);
+        for (int i = 0; i < 3; i++)
+            other[i] = 0.5 * lambda[i];
+        double r = pl_law_residual(law, regimes[k].delta, other);
+        assert_true(r > 0.1 * fmin(regimes[k].delta[0], law->rho * lambda[0]));
+        assert_true(pl_law_check(law, regimes[k].delta, other).complementarity > 0.4);
+    }
+}
+
+/* The Newton matrix at a solution, against central differences of the residual. */
+static void test_newton_matrix(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 8;
+         k++) { /* the soft ones: differences need digits that eps ~ 1e-12 leaves none of */
+        const pl_law *law = &regimes[k].law;
+        double lambda[3], size[2][3];
+        pl_law_linear at, side[2];
+        closed_form(law, regimes[k].delta, lambda);
+        sizes(law, regimes[k].delta, lambda, size[0], size[1]);
+        pl_law_newton(law, regimes[k].delta, lambda, &at);
+        for (int which = 0; which < 2; which++)
+            for (int j = 0; j < 3; j++) {
+                double step = 1e-5 * size[which][j];
+                for (int s = 0; s < 2; s++) {
+                    double p[2][3];
+                    memcpy(p[0], regimes[k].delta, sizeof p[0]);
+                    memcpy(p[1], lambda, sizeof p[1]);
+                    p[which][j] += s ? step : -step;
+                    pl_law_newton(law, p[0], p[1], &side[s]);
+                }
+                for (int i = 0; i < 3; i++) {
+                    double fd = (side[1].residual[i] - side[0].residual[i]) / (2 * step);
+                    double exact = (which ? at.d_lambda : at.d_delta)[3 * i + j];
+                    double scale = which ? law->rho : 1;
+                    /* Without tangential motion or load the direction is undefined: |delta_f| has a
+                     * kink. */
+                    if (regimes[k].delta[1] == 0 && regimes[k].delta[2] == 0 && j > 0)
+                        continue;
+                    if (!(fabs(fd - exact) <= 1e-7 * scale))
+                        fail_msg("%s: d residual[%d] / d %s[%d] = %.12g, differences %.12g",
+                                 regimes[k].name, i, which ? "lambda" : "delta", j, exact, fd);
+                }
+            }
+    }
+}
+
+/* lambda's derivatives from D_lambda d(lambda) = -D_delta d(delta) - d_mu d(mu). */
+static void solve_linear(const pl_law_linear *at, const double rhs[3], double out[3])
+{
+    double inverse[9];
+    pl_inverse3(at->d_lambda, inverse);
+    pl_mat3_vec(inverse, rhs, out);
+    for (int i = 0; i < 3; i++)
+        out[i] = -out[i];
+}
+
+/* d(lambda) = -K d(delta) + k_mu d(mu) from pl_law_derivative, against solving the law again. */
+static void test_derivative_of_the_solution(void **state)
+{
+    (void)state;
+    for (int k = 0; k < REGIMES; k++) {
+        const pl_law *law = &regimes[k].law;
+        const double *delta = regimes[k].delta;
+        double lambda[3], size[3], force_size[3], d_mu[3];
+        pl_law_point point;
+        pl_law_linear at;
+        closed_form(law, delta, lambda);
+        sizes(law, delta, lambda, size, force_size);
+        pl_law_resolve(law, delta, lambda, &point);
+        pl_law_derivative(law, &point, lambda, &at, d_mu);
+        for (int i = 0; i < 3; i++)
+            assert_true(at.residual[i] == 0);
+        for (int j = 0; j < 4; j++) {
+            double step = 1e-5 * (j < 3 ? size[j] : law->mu), side[2][3], rhs[3], exact[3];
+            if (step == 0)
+                continue;
+            for (int s = 0; s < 2; s++) {
+                double moved[3] = {delta[0], delta[1], delta[2]};
+                pl_law other = *law;
+                *(j < 3 ? &moved[j] : &other.mu) += s ? step : -step;
+                closed_form(&other, moved, side[s]);
+            }
+            for (int i = 0; i < 3; i++)
+                rhs[i] = j < 3 ? at.d_delta[3 * i + j] : d_mu[i];
+            solve_linear(&at, rhs, exact);
+            for (int i = 0; i < 3; i++) {
+                double fd = (side[1][i] - side[0][i]) / (2 * step);
+                /* In slip, s is what rounding of mu lambda_n and |lambda_f| leaves; K's row for it
+                 * holds s/x_hat, a small part of its other entries. |delta_f| has a kink at zero,
+                 * second order here. */
+                double scale = fmax(lambda[0], fabs(lambda[i])) / (j < 3 ? size[j] : law->mu) *
+                               (law->mu > 0 && i > 0 ? fmax(law->mu, 1e-3) : 1);
+                double kink = delta[1] == 0 && delta[2] == 0 ? 2e-5 : 0;
+                if (!(fabs(fd - exact[i]) <= (1e-8 + kink) * scale))
+                    fail_msg("%s: d lambda[%d] / d %d = %.12g, differences %.12g", regimes[k].name, i,
+                             j, exact[i], fd);
+            }
+        }
+    }
+}
+
+/* A gap of 1e-12 m computed as H q - d carries no digits: the derivative must not use it. */
+static void test_resolve_does_not_cancel(void **state)
+{
+    (void)state;
+    for (int k = 8; k < REGIMES; k++) {
+        const pl_law *law = &regimes[k].law;
+        double lambda[3], spoilt[3], d_mu[3];
+        pl_law_point clean, noisy;
+        pl_law_linear a, b;
+        closed_form(law, regimes[k].delta, lambda);
+        memcpy(spoilt, regimes[k].delta, sizeof spoilt);
+        spoilt[0] += 3e-13; /* rounding of positions near 1 m, a few times over */
+        pl_law_resolve(law, regimes[k].delta, lambda, &clean);
+        pl_law_resolve(law, spoilt, lambda, &noisy);
+        assert_true(clean.delta_n == noisy.delta_n);
+        pl_law_derivative(law, &clean, lambda, &a, d_mu);
+        pl_law_derivative(law, &noisy, lambda, &b, d_mu);
+        for (int i = 0; i < 9; i++) {
+            assert_true(a.d_delta[i] == b.d_delta[i]);
+            assert_true(a.d_lambda[i] == b.d_lambda[i]);
+        }
+        assert_close(noisy.delta_n, regimes[k].delta[0], 1e-15 * regimes[k].delta[0]);
+        if (law->mu > 0) {
+            double x_hat =
+                hypot(regimes[k].delta[1], regimes[k].delta[2]) + regimes[k].delta[0] / law->mu;
+            assert_close(clean.x_hat, x_hat, 1e-12 * x_hat);
+            assert_close(clean.s, law->epsilon2 / x_hat, 1e-12 * law->epsilon2 / x_hat);
+        }
+    }
+}
+
+/* Forces die out smoothly with distance, and mu -> 0 leads to no friction. */
+static void test_limits(void **state)
+{
+    (void)state;
+    double before = INFINITY;
+    for (double gap = 1e-13; gap < 1; gap *= 10) {
+        pl_law law = {0.5, 0.5e-12, 1e-5};
+        double delta[3] = {gap, 1e-3, 0}, lambda[3];
+        closed_form(&law, delta, lambda);
+        assert_true(lambda[0] < before && lambda[0] > 0);
+        assert_true(-lambda[1] < law.mu * lambda[0]);
+        before = lambda[0];
+    }
+    assert_true(before < 1e-11);
+    for (double mu = 1e-2; mu > 1e-12; mu *= 0.1) {
+        pl_law law = {mu, 0.5e-12, 1e-5}, none = {0, 0.5e-12, 1e-5};
+        double delta[3] = {1e-12, 1e-3, 2e-3}, lambda[3], free[3];
+        closed_form(&law, delta, lambda);
+        closed_form(&none, delta, free);
+        pl_law_linear a, b;
+        pl_law_newton(&law, delta, lambda, &a);
+        pl_law_newton(&none, delta, free, &b);
+        assert_true(hypot(lambda[1], lambda[2]) <= mu * lambda[0]);
+        for (int i = 0; i < 9; i++) /* nothing in the linearised law grows as mu -> 0 */
+            assert_true(fabs(a.d_delta[i]) <= 2 && fabs(a.d_lambda[i]) <= 2 * law.rho);
+        assert_true(a.d_delta[0] == b.d_delta[0] && a.d_lambda[0] == b.d_lambda[0]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_solutions_are_roots),
+        cmocka_unit_test(test_other_points_are_not),
+        cmocka_unit_test(test_newton_matrix),
+        cmocka_unit_test(test_derivative_of_the_solution),
+        cmocka_unit_test(test_resolve_does_not_cancel),
+        cmocka_unit_test(test_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

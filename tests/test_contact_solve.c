@@ -1,0 +1,255 @@
+/* The contact law of many contacts with delta = W lambda + b, W random: cold, warm, without friction.
+ */
+#include "common_alloc.h"
+
+#include "contact/solve.h"
+
+enum { MOST = 24 };
+
+typedef struct problem {
+    int m;
+    pl_law laws[MOST];
+    double w[9 * MOST * MOST], b[3 * MOST];
+} problem;
+
+/* W = rho (G G^T + 0.2 I) with columns of G in proportion to 1/sqrt(size): contacts that feel each
+ * other, as through one stiff body. A third of them press hard, a third just touch, a third leave. */
+static void make(problem *p, int m, double mu, uint64_t seed)
+{
+    static double g[9 * MOST * MOST];
+    int size = 3 * m;
+    double rho = 1e-5;
+    p->m = m;
+    for (int i = 0; i < size * size; i++)
+        g[i] = test_random(&seed) * sqrt(3.0 / size);
+    for (int i = 0; i < size; i++)
+        for (int j = 0; j < size; j++) {
+            double sum = i == j ? 0.2 : 0;
+            for (int k = 0; k < size; k++)
+                sum += g[size * i + k] * g[size * j + k];
+            p->w[size * i + j] = rho * sum;
+        }
+    for (int c = 0; c < m; c++) {
+        const double *d = &p->w[(size_t)(3 * c * (size + 1))];
+        p->laws[c] = (pl_law){mu, 0.5e-12, (d[0] + d[size + 1] + d[2 * (size + 1)]) / 3};
+        p->b[3 * c] = c % 3 == 0 ? -1e-3 * (1.5 + test_random(&seed)) : c % 3 == 1 ? -1e-7 : 1e-3;
+        p->b[3 * c + 1] = 5e-4 * test_random(&seed);
+        p->b[3 * c + 2] = 5e-4 * test_random(&seed);
+    }
+}
+
+/* How far lambda is from a solution: the law at delta = W lambda + b, formed here, against rounding. */
+static void check(const problem *p, const double *lambda, const double *delta)
+{
+    int size = 3 * p->m;
+    for (int c = 0; c < p->m; c++) {
+        double mine[3], largest = 0;
+        for (int r = 0; r < 3; r++) {
+            mine[r] = p->b[3 * c + r];
+            for (int j = 0; j < size; j++)
+                mine[r] += p->w[(3 * c + r) * size + j] * lambda[j];
+            largest = fmax(largest, fabs(p->b[3 * c + r]) + fabs(mine[r]));
+            /* What is left of sums over all contacts: some ten roundings of their largest member, 3e-3
+             * m. */
+            assert_close(mine[r], delta[3 * c + r], 1e-17);
+        }
+        double r = pl_law_residual(&p->laws[c], delta + 3 * c, lambda + 3 * c);
+        assert_close(
+            r, 0, 1e-9 * fabs(delta[3 * c]) + 1e-14 * (largest + p->laws[c].rho * fabs(lambda[3 * c])));
+        pl_law_error e = pl_law_check(&p->laws[c], delta + 3 * c, lambda + 3 * c);
+        assert_true(lambda[3 * c] > 0 && delta[3 * c] > -1e-17);
+        assert_true(e.cone <= 1e-12 * lambda[3 * c]);
+    }
+}
+
+static pl_contact_solution solve(pl_context *ctx, pl_contact_solver *s, const problem *p,
+                                 double *lambda)
+{
+    pl_contact_solution out;
+    assert_ok(ctx, pl_contact_solve(ctx, s, p->m, p->laws, p->w, p->b, lambda, &out));
+    if (!out.converged)
+        fail_msg("%d contacts, mu %g: residual %g m after %d iterations", p->m, p->laws[0].mu,
+                 out.residual, out.iterations);
+    check(p, lambda, s->delta);
+    return out;
+}
+
+static void test_cold_and_warm(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_contact_solver s = {0};
+    static problem p;
+    const double friction[] = {0, 1e-9, 1e-3, 0.1, 0.5, 1.0};
+    int warm_most = 0;
+    for (int f = 0; f < 6; f++)
+        for (int m = 1; m <= MOST; m += 1 + m / 3) {
+            double lambda[3 * MOST] = {0};
+            make(&p, m, friction[f], (uint64_t)(100 * m + f));
+            solve(ctx, &s, &p, lambda);
+            /* The next time step's problem is close by; its solution is near too. */
+            for (int i = 0; i < 3 * m; i++)
+                p.b[i] *= 1 + 1e-5 * (i % 5 - 2);
+            pl_contact_solution warm = solve(ctx, &s, &p, lambda);
+            warm_most = warm.iterations > warm_most ? warm.iterations : warm_most;
+            /* A solution is a fixed point. */
+            double again[3 * MOST];
+            memcpy(again, lambda, sizeof again);
+            assert_true(solve(ctx, &s, &p, again).iterations <= 1);
+        }
+    assert_true(warm_most <= 8);
+    pl_contact_solver_free(ctx, &s);
+    pl_context_destroy(ctx);
+}
+
+/* Guesses far from the answer, wrong in size and sign. */
+static void test_bad_guesses(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_contact_solver s = {0};
+    static problem p;
+    uint64_t seed = 77;
+    make(&p, 12, 0.3, 1);
+    double first[3 * MOST] = {0};
+    solve(ctx, &s, &p, first);
+    for (int trial = 0; trial < 20; trial++) {
+        double lambda[3 * MOST];
+        for (int i = 0; i < 3 * p.m; i++)
+            lambda[i] = pow(10, trial % 7 - 3) * test_random(&seed) * 100;
+        solve(ctx, &s, &p, lambda);
+        for (int i = 0; i < 3 * p.m; i++) /* with friction this weak the answer is one */
+            assert_close(lambda[i], first[i], 1e-7 * (1 + fabs(first[i])));
+    }
+    pl_contact_solver_free(ctx, &s);
+    pl_context_destroy(ctx);
+}
+
+/* mu -> 0 ends at the frictionless answer. */
+static void test_friction_vanishes(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_contact_solver s = {0};
+    static problem p;
+    double none[3 * MOST] = {0}, little[3 * MOST] = {0};
+    make(&p, 10, 0, 4);
+    solve(ctx, &s, &p, none);
+    for (int c = 0; c < p.m; c++)
+        p.laws[c].mu = 1e-9;
+    solve(ctx, &s, &p, little);
+    for (int c = 0; c < p.m; c++) {
+        assert_true(none[3 * c + 1] == 0 && none[3 * c + 2] == 0);
+        for (int k = 0; k < 3; k++)
+            assert_close(little[3 * c + k], none[3 * c + k], 1e-7 * (1 + none[3 * c]));
+    }
+    pl_contact_solver_free(ctx, &s);
+    pl_context_destroy(ctx);
+}
+
+/* Pressed straight down: no tangential load at all, the case in which the unregularised law has no
+ * solution. */
+static void test_no_tangential_load(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_contact_solver s = {0};
+    static problem p;
+    double lambda[3 * MOST] = {0};
+    p = (problem){.m = 3};
+    for (int i = 0; i < 9; i++)
+        p.w[10 * i] = 1e-5;
+    for (int c = 0; c < 3; c++) {
+        p.laws[c] = (pl_law){0.5, 0.5e-12, 1e-5};
+        p.b[3 * c] = -1e-4 * (c + 1);
+    }
+    solve(ctx, &s, &p, lambda);
+    for (int c = 0; c < 3; c++) {
+        pl_law_error e = pl_law_check(&p.laws[c], s.delta + 3 * c, lambda + 3 * c);
+        assert_close(lambda[3 * c], 10.0 * (c + 1), 1e-6);
+        assert_close(hypot(lambda[3 * c + 1], lambda[3 * c + 2]), 0, 1e-16);
+        /* delta_n = 5e-14 m is a difference of numbers of 1e-4: it has 5e-8 of relative rounding in it.
+         */
+        assert_true(e.complementarity < 1e-6);
+    }
+    pl_contact_solver_free(ctx, &s);
+    pl_context_destroy(ctx);
+}
+
+static void test_no_contacts(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_contact_solver s = {0};
+    pl_contact_solution out;
+    assert_ok(ctx, pl_contact_solve(ctx, &s, 0, NULL, NULL, NULL, NULL, &out));
+    assert_true(out.converged);
+    assert_int_equal(out.iterations, 0);
+    pl_contact_solver_free(ctx, &s);
+    pl_context_destroy(ctx);
+}
+
+/* S = D_lambda + D_delta W, entry by entry, on one and on three threads. */
+static void test_schur(void **state)
+{
+    (void)state;
+    enum { MANY = 80, SIZE = 3 * MANY };
+    static double w[SIZE * SIZE], schur[2][SIZE * SIZE];
+    static pl_law_linear linear[MANY];
+    uint64_t seed = 6;
+    for (int i = 0; i < SIZE * SIZE; i++)
+        w[i] = test_random(&seed);
+    for (int c = 0; c < MANY; c++)
+        for (int k = 0; k < 9; k++) {
+            linear[c].d_delta[k] = test_random(&seed);
+            linear[c].d_lambda[k] = test_random(&seed);
+        }
+    for (int t = 0; t < 2; t++) {
+        pl_context *ctx = test_context(1 + 2 * t);
+        pl_contact_schur(ctx, MANY, linear, w, schur[t]);
+        pl_context_destroy(ctx);
+    }
+    assert_memory_equal(schur[0], schur[1], sizeof schur[0]);
+    for (int i = 0; i < SIZE; i++)
+        for (int j = 0; j < SIZE; j++) {
+            double sum = i / 3 == j / 3 ? linear[i / 3].d_lambda[3 * (i % 3) + j % 3] : 0;
+            for (int k = 0; k < 3; k++)
+                sum += linear[i / 3].d_delta[3 * (i % 3) + k] * w[(3 * (i / 3) + k) * SIZE + j];
+            assert_close(schur[0][j * SIZE + i], sum, 1e-14);
+        }
+}
+
+static pl_status run(pl_context *ctx, void *user)
+{
+    const problem *p = user;
+    pl_contact_solver s = {0};
+    pl_contact_solution out;
+    double lambda[3 * MOST] = {0};
+    pl_status status = pl_contact_solve(ctx, &s, 1, p->laws, p->w, p->b, lambda, &out);
+    if (status == PL_OK)
+        status = pl_contact_solve(ctx, &s, p->m, p->laws, p->w, p->b, lambda, &out);
+    pl_contact_solver_free(ctx, &s);
+    return status;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    static problem p;
+    make(&p, MOST, 0.2, 8);
+    assert_int_equal(test_fail_every_allocation(run, &p), 16);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cold_and_warm),
+        cmocka_unit_test(test_bad_guesses),
+        cmocka_unit_test(test_friction_vanishes),
+        cmocka_unit_test(test_no_tangential_load),
+        cmocka_unit_test(test_no_contacts),
+        cmocka_unit_test(test_schur),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
