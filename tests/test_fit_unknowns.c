@@ -1,0 +1,153 @@
+/* Every kind of unknown: the loss's gradient and the residuals' Jacobian against finite differences. */
+#include "fit_files.h"
+
+#include "fit/task.h"
+
+/* A block that lands on a turned floor and slides, pinned at one vertex, beside a cloth in the wind. */
+static const char *const scene_text =
+    "{\"version\": 1, \"time_step\": 0.01, \"steps\": 12, \"tolerance\": 1e-12,"
+    " \"bodies\": ["
+    "  {\"name\": \"block\", \"mesh\": {\"box\": {\"size\": [0.2, 0.1, 0.1], \"cell\": 0.1}},"
+    "   \"transform\": {\"translate\": [0, 0, 0.03]}, \"velocity\": [1, 0.3, -1],"
+    "   \"material\": {\"young\": 5e4, \"poisson\": 0.3, \"damping\": 0.5}},"
+    "  {\"name\": \"cloth\", \"mesh\": {\"rectangle\": {\"width\": 0.3, \"height\": 0.2, \"cell\": "
+    "0.1}},"
+    "   \"transform\": {\"translate\": [1, 0, 1]},"
+    "   \"material\": {\"young\": 1e5, \"bending\": 1e-3, \"damping\": 0.5}}],"
+    " \"pins\": [{\"body\": \"cloth\", \"vertices\": {\"group\": \"left\"}, \"compliance\": 1e-3,"
+    "            \"offset\": [[0, 0, 0, 0], [0.1, 0, 0.02, 0.01]]}],"
+    " \"forces\": [{\"body\": \"block\", \"per\": \"mass\", \"value\": [1, 0, 0]}],"
+    " \"wind\": [{\"body\": \"cloth\", \"drag\": 2, \"velocity\": [1, 2, 3]}],"
+    " \"colliders\": [{\"name\": \"floor\", \"shape\": {\"half_space\": {}}, \"friction\": 0.3,"
+    "                 \"rotate\": {\"axis\": [0, 1, 0], \"degrees\": 3}}]}";
+
+#define TASK(unknown)                                                                                  \
+    "{\"version\": 1, \"scene\": \"scene.json\", \"unknowns\": [{" unknown "}],"                       \
+    " \"loss\": [{\"kind\": \"positions\", \"steps\": [6, 12]}, {\"kind\": \"velocities\"}]}"
+
+typedef struct example {
+    const char *task;
+    double step; /* of the differences, in x */
+} example;
+
+static const example examples[] = {
+    {TASK("\"quantity\": \"young\", \"initial\": 5e4, \"true\": 8e4, \"map\": \"log\""), 1e-3},
+    {TASK("\"quantity\": \"young\", \"for_each\": \"element\", \"initial\": 5e4, \"true\": 8e4, "
+          "\"map\": \"log\""),
+     1e-3},
+    {TASK(
+         "\"quantity\": \"poisson\", \"initial\": 0.3, \"true\": 0.2, \"map\": \"logit\", \"lower\": 0,"
+         " \"upper\": 0.45"),
+     1e-3},
+    {TASK("\"quantity\": \"density\", \"initial\": 900, \"true\": 1000, \"map\": \"log\""), 1e-3},
+    {TASK("\"quantity\": \"bending\", \"of\": \"cloth\", \"initial\": 1e-3, \"true\": 2e-3, \"map\": "
+          "\"log\""),
+     1e-3},
+    {TASK("\"quantity\": \"damping\", \"initial\": 0.4, \"true\": 0.5"), 1e-3},
+    {TASK("\"quantity\": \"friction\", \"of\": \"floor\", \"initial\": 0.3, \"true\": 0.2"), 1e-4},
+    {TASK("\"quantity\": \"compliance\", \"initial\": 2e-3, \"true\": 1e-3, \"map\": \"log\""), 1e-3},
+    {TASK("\"quantity\": \"force\", \"direction\": [0, 1, 0.5], \"initial\": 0, \"true\": 2"), 1e-2},
+    {TASK("\"quantity\": \"force\", \"direction\": [0, 1, 0.5], \"for_each\": \"step\", \"initial\": "
+          "0, \"true\": 2,"
+          " \"smooth\": 1e-4, \"prior\": 1e-5"),
+     1e-2},
+    {TASK("\"quantity\": \"wind\", \"direction\": [1, 0, 1], \"initial\": 0, \"true\": 2"), 1e-2},
+    {TASK("\"quantity\": \"pin_target\", \"direction\": [1, 0, 1], \"initial\": 0, \"true\": 0.01"),
+     1e-4},
+    {TASK("\"quantity\": \"collider_position\", \"direction\": [0, 0, 1], \"initial\": 0, \"true\": "
+          "0.01"),
+     1e-4},
+    {TASK("\"quantity\": \"collider_rotation\", \"direction\": [0, 1, 0], \"initial\": 0, \"true\": "
+          "0.05"),
+     1e-4},
+    {TASK("\"quantity\": \"velocity\", \"direction\": [1, 1, 0], \"initial\": 0, \"true\": 0.1"), 1e-3},
+    {TASK("\"quantity\": \"velocity\", \"direction\": [1, 1, 0], \"for_each\": \"vertex\", "
+          "\"initial\": 0,"
+          " \"true\": 0.1"),
+     1e-3},
+    {TASK("\"quantity\": \"position\", \"direction\": [0, 0, 1], \"initial\": 0, \"true\": 0.01"),
+     1e-4},
+};
+
+static double norm(int n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += (a[i] - (b ? b[i] : 0)) * (a[i] - (b ? b[i] : 0));
+    return sqrt(sum);
+}
+
+static void derivatives_match_differences(void **unused)
+{
+    (void)unused;
+    char directory[64], path[128];
+    files_make(directory);
+    files_write(directory, "scene.json", scene_text);
+    snprintf(path, sizeof path, "%s/task.json", directory);
+    pl_context *ctx = test_context(1);
+    for (size_t k = 0; k < sizeof examples / sizeof *examples; k++) {
+        pl_task *task;
+        pl_evaluation *e;
+        files_write(directory, "task.json", examples[k].task);
+        assert_ok(ctx, pl_task_load(ctx, path, 0, NULL, &task));
+        assert_ok(ctx, pl_evaluation_create(task, &e));
+        task->adjoint_tolerance = 1e-12;
+        int n = task->n, m = task->residual_count;
+        double *g = calloc((size_t)(4 * n), sizeof *g), *difference = g + n, *error = difference + n,
+               *x = error + n;
+        double *r = calloc((size_t)m, sizeof *r), *j = calloc((size_t)n * (size_t)m, sizeof *j), loss,
+               sum = 0;
+        memcpy(x, task->initial, (size_t)n * sizeof *x);
+        assert_ok(ctx, pl_evaluation_loss(e, x, &loss, g));
+        assert_ok(ctx, pl_evaluation_difference(e, x, examples[k].step, difference, error));
+        double length = norm(n, difference, NULL);
+        assert_true(length > 0);
+        /* What the differences themselves are good for: their own error estimate, and rounding. */
+        if (!(norm(n, g, difference) <= 1e-6 * length))
+            fail_msg("%s: gradient off by %.2g of %.3g", examples[k].task,
+                     norm(n, g, difference) / length, length);
+        assert_ok(ctx, pl_evaluation_residual(e, x, r, j));
+        for (int i = 0; i < m; i++)
+            sum += r[i] * r[i];
+        assert_close(sum / loss, 1, 1e-12);
+        for (int i = 0; i < n; i++) {
+            double along = 0;
+            for (int l = 0; l < m; l++)
+                along += 2 * j[(size_t)i * (size_t)m + (size_t)l] * r[l];
+            difference[i] = along;
+        }
+        /* The same numbers by the adjoint and by tangents: only the linear solves differ. */
+        if (!(norm(n, g, difference) <= 1e-8 * length))
+            fail_msg("%s: tangent off by %.2g", examples[k].task, norm(n, g, difference) / length);
+        free(g);
+        free(r);
+        free(j);
+        pl_evaluation_destroy(e);
+        pl_task_destroy(task);
+    }
+    pl_context_destroy(ctx);
+    files_remove(directory);
+}
+
+static void maps_invert_each_other(void **unused)
+{
+    (void)unused;
+    const pl_unknown kinds[] = {
+        {.map = PL_MAP_NONE}, {.map = PL_MAP_LOG}, {.map = PL_MAP_LOGIT, .lower = -1, .upper = 3}};
+    for (int k = 0; k < 3; k++)
+        for (double p = 0.1; p < 3; p += 0.3) {
+            double x = pl_map_to_x(&kinds[k], p), h = 1e-6;
+            assert_close(pl_map_to_p(&kinds[k], x), p, 1e-14);
+            double slope = (pl_map_to_p(&kinds[k], x + h) - pl_map_to_p(&kinds[k], x - h)) / (2 * h);
+            assert_close(pl_map_slope(&kinds[k], x), slope, 1e-8);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(derivatives_match_differences),
+        cmocka_unit_test(maps_invert_each_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
