@@ -20,7 +20,7 @@ function logTicks(low, high, count) {
 // From data to [from, to] pixels.
 function axis(values, log, from, to, count) {
     const good = values.filter((v) => v !== null && isFinite(v) && (!log || v > 0));
-    let low = Math.min(...good), high = Math.max(...good);
+    let [low, high] = good.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
     if (!good.length) [low, high] = log ? [0.1, 1] : [0, 1];
     const f = log ? Math.log10 : (x) => x, back = log ? (x) => 10 ** x : (x) => x;
     [low, high] = [f(low), f(high)];
@@ -37,8 +37,10 @@ function tickLabels(ticks, log) {
         const powers = ticks.map(Math.log10), whole = powers.every((e) => Math.abs(e - Math.round(e)) < 1e-9);
         return ticks.map((t, i) => (whole ? "10" + superscript(Math.round(powers[i])) : shown(t, 2)));
     }
-    const largest = Math.max(...ticks.map(Math.abs)), step = ticks.length > 1 ? ticks[1] - ticks[0] : largest || 1;
-    if (largest >= 1e6 || (largest > 0 && largest < 1e-3)) return ticks.map((t) => (t === 0 ? "0" : shown(t, 3)));
+    const largest = Math.max(...ticks.map(Math.abs));
+    const step = ticks.length > 1 ? ticks[1] - ticks[0] : largest || 1;
+    if (largest >= 1e6 || (largest > 0 && largest < 1e-3))
+        return ticks.map((t) => (t === 0 ? "0" : shown(t, 3)));
     const decimals = Math.max(0, Math.min(12, -Math.floor(Math.log10(step) + 1e-9)));
     return ticks.map((t) => t.toFixed(decimals).replace(/^-/, "−"));
 }
@@ -57,15 +59,18 @@ class Chart {
 
     // The data as a file; made when asked for.
     csvButton() {
-        return element("button", { type: "button", class: "csv", title: "Save the values as CSV", onclick: () => {
+        const save = () => {
             const cell = (s) => `"${String(s ?? "").replace(/"/g, '""')}"`;
-            const rows = this.lines.flatMap((l) => l.y.map((y, i) => [cell(l.name), l.level ? "" : l.x[i], y ?? ""].join(",")));
+            const row = (l, y, i) => [cell(l.name), l.level ? "" : l.x[i], y ?? ""].join(",");
+            const rows = this.lines.flatMap((l) => l.y.map((y, i) => row(l, y, i)));
             const text = ["line,x,y", ...rows].join("\n") + "\n";
-            const link = element("a", { download: `${(this.item.title || "curve").replace(/[^\p{L}\p{N}]+/gu, "-")}.csv`,
-                href: URL.createObjectURL(new Blob([text], { type: "text/csv" })) });
-            link.click();
-            URL.revokeObjectURL(link.href);
-        } }, "CSV");
+            const name = (this.item.title || "curve").replace(/[^\p{L}\p{N}]+/gu, "-");
+            const href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+            element("a", { download: `${name}.csv`, href }).click();
+            URL.revokeObjectURL(href);
+        };
+        return element("button", { type: "button", class: "csv", title: "Save the values as CSV",
+            onclick: save }, "CSV");
     }
 
     legend() {
@@ -76,14 +81,16 @@ class Chart {
                 line.visible = !line.visible;
                 key.setAttribute("aria-pressed", String(line.visible));
                 this.draw();
-            } }, shape("svg", { viewBox: "0 0 24 10", "aria-hidden": "true" }, shape("line", { class: "line", x1: 1, x2: 23, y1: 5, y2: 5,
-                style: `--c:${line.colour}`, "stroke-dasharray": line.dashed ? "6 4" : null })), line.name);
+            } }, shape("svg", { viewBox: "0 0 24 10", "aria-hidden": "true" },
+                shape("line", { class: "line", x1: 1, x2: 23, y1: 5, y2: 5, style: `--c:${line.colour}`,
+                    "stroke-dasharray": line.dashed ? "6 4" : null })), line.name);
             return key;
         }));
     }
 
     draw() {
-        const width = Math.max(this.plot.clientWidth, 200), height = Math.round(Math.min(300, Math.max(200, 0.55 * width)));
+        const width = Math.max(this.plot.clientWidth, 200);
+        const height = Math.round(Math.min(300, Math.max(200, 0.55 * width)));
         const item = this.item, shownLines = this.lines.filter((l) => l.visible);
         const y = axis(shownLines.flatMap((l) => l.y.flatMap((v, i) =>
             l.error && v !== null ? [v - l.error[i], v + l.error[i]] : [v])), item.logY, height - 40, 12, 5);
@@ -97,8 +104,9 @@ class Chart {
             x.high -= pad;
         }
         Object.assign(this, { x, y, width, height });
+        const names = shownLines.map((l) => l.name).filter(Boolean).join(", ");
         const svg = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "img",
-            "aria-label": `${item.title || "Curve"}: ${shownLines.map((l) => l.name).filter(Boolean).join(", ")}` },
+            "aria-label": `${item.title || "Curve"}: ${names}` },
             this.frame(labels), shownLines.map((l) => this.line(l)));
         this.cursor = shape("g", { class: "cursor", visibility: "hidden" });
         svg.append(this.cursor);
@@ -114,26 +122,31 @@ class Chart {
         const { x, y, item } = this, parts = [];
         y.ticks().forEach((t, i) => parts.push(
             shape("line", { class: "gridline", x1: x.from, x2: x.to, y1: y.at(t), y2: y.at(t) }),
-            shape("text", { x: x.from - 8, y: y.at(t), "text-anchor": "end", "dominant-baseline": "central" }, labels[i])));
+            shape("text", { x: x.from - 8, y: y.at(t), "text-anchor": "end", "dominant-baseline": "central" },
+                labels[i])));
         let ticks = x.ticks();
-        if (!x.log && this.lines.every((l) => l.level || l.x.every(Number.isInteger))) ticks = ticks.filter(Number.isInteger);
+        if (!x.log && this.lines.every((l) => l.level || l.x.every(Number.isInteger)))
+            ticks = ticks.filter(Number.isInteger);
         tickLabels(ticks, x.log).forEach((label, i) => parts.push(
             shape("line", { class: "gridline", x1: x.at(ticks[i]), x2: x.at(ticks[i]), y1: y.from, y2: y.to }),
             shape("text", { x: x.at(ticks[i]), y: y.from + 16, "text-anchor": "middle" }, label)));
         parts.push(shape("path", { class: "axis", d: `M${x.from} ${y.to}V${y.from}H${x.to}` }));
-        if (item.xLabel) parts.push(shape("text", { class: "name", x: x.to, y: y.from + 33, "text-anchor": "end" }, item.xLabel));
+        if (item.xLabel)
+            parts.push(shape("text", { x: x.to, y: y.from + 33, "text-anchor": "end" }, item.xLabel));
         if (item.yLabel) {
             const middle = (y.from + y.to) / 2;
-            parts.push(shape("text", { class: "name", x: 12, y: middle, "text-anchor": "middle", transform: `rotate(-90 12 ${middle})` }, item.yLabel));
+            parts.push(shape("text", { x: 12, y: middle, "text-anchor": "middle",
+                transform: `rotate(-90 12 ${middle})` }, item.yLabel));
         }
         return shape("g", {}, parts);
     }
 
     line(l) {
-        const { x, y } = this, style = { style: `--c:${l.colour}`, "stroke-dasharray": l.dashed ? "7 5" : null };
+        const { x, y } = this, style = `--c:${l.colour}`;
+        const look = { class: "line", style, "stroke-dasharray": l.dashed ? "7 5" : null };
         if (l.level) {
-            if (!y.valid(l.y[0])) return null;
-            return shape("line", { class: "line", ...style, x1: x.from, x2: x.to, y1: y.at(l.y[0]), y2: y.at(l.y[0]) });
+            const at = y.valid(l.y[0]) && y.at(l.y[0]);
+            return at && shape("line", { ...look, x1: x.from, x2: x.to, y1: at, y2: at });
         }
         let path = "", pen = false;
         const extras = [];
@@ -143,18 +156,20 @@ class Chart {
                 const px = x.at(l.x[i]).toFixed(2), py = y.at(value).toFixed(2);
                 path += `${pen ? "L" : "M"}${px} ${py}`;
                 const alone = !pen && !y.valid(l.y[i + 1]); // between two gaps: a dot, or it would not show
-                if (l.markers || alone) extras.push(shape("circle", { class: "dot", cx: px, cy: py, r: 2.6, style: `--c:${l.colour}` }));
+                if (l.markers || alone)
+                    extras.push(shape("circle", { class: "dot", cx: px, cy: py, r: 2.6, style }));
                 if (l.error && l.error[i] > 0) extras.push(this.errorBar(l, i));
             }
             pen = good;
         });
-        return shape("g", {}, shape("path", { class: "line", ...style, d: path || "M0 0" }), extras);
+        return shape("g", {}, shape("path", { ...look, d: path || "M0 0" }), extras);
     }
 
     errorBar(l, i) {
         const { x, y } = this, px = x.at(l.x[i]), top = y.at(l.y[i] + l.error[i]);
         const low = l.y[i] - l.error[i], bottom = y.valid(low) ? y.at(low) : y.from;
-        return shape("path", { class: "error", style: `--c:${l.colour}`, d: `M${px - 4} ${top}h8m-4 0V${bottom}m-4 0h8` });
+        return shape("path", { class: "error", style: `--c:${l.colour}`,
+            d: `M${px - 4} ${top}h8m-4 0V${bottom}m-4 0h8` });
     }
 
     // Every x that occurs, ascending.
@@ -166,7 +181,8 @@ class Chart {
     point(px) {
         const stops = this.stops();
         if (!stops.length) return;
-        this.select(stops.reduce((best, v) => (Math.abs(this.x.at(v) - px) < Math.abs(this.x.at(best) - px) ? v : best)));
+        const far = (v) => Math.abs(this.x.at(v) - px);
+        this.select(stops.reduce((best, v) => (far(v) < far(best) ? v : best)));
     }
 
     key(e) {
@@ -184,11 +200,13 @@ class Chart {
         const rows = this.lines.filter((l) => l.visible).map((l) => {
             const v = l.level ? l.y[0] : l.y[l.x.indexOf(value)];
             if (v === undefined) return null;
-            if (y.valid(v)) this.cursor.append(shape("circle", { class: "dot", cx: px, cy: y.at(v), r: 4, style: `--c:${l.colour}` }));
-            return element("div", {}, element("i", { class: "dot", style: `--c:${l.colour}` }), `${l.name || ""} `, element("b", {}, shown(v, 6)));
+            const look = { class: "dot", style: `--c:${l.colour}` };
+            if (y.valid(v)) this.cursor.append(shape("circle", { ...look, cx: px, cy: y.at(v), r: 4 }));
+            return element("div", {}, element("i", look), `${l.name || ""} `, element("b", {}, shown(v, 6)));
         });
         this.cursor.setAttribute("visibility", "visible");
-        tip.replaceChildren(element("div", { class: "muted" }, `${this.item.xLabel || "x"} ${shown(value, 6)}`), ...rows.filter(Boolean));
+        tip.replaceChildren(element("div", { class: "muted" }, `${this.item.xLabel || "x"} ${shown(value, 6)}`),
+            ...rows.filter(Boolean));
         tip.hidden = false;
         const right = px > this.width / 2;
         tip.style.left = right ? "auto" : `${this.plot.offsetLeft + px + 14}px`;

@@ -4,7 +4,8 @@ const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 
 const ICONS = {
     play: "M8 5v14l11-7z", pause: "M7 5h4v14H7zM13 5h4v14h-4z",
-    home: "M4 11l8-7 8 7v9h-5v-6H9v6H4z", full: "M4 4h6v2H6v4H4zM14 4h6v6h-2V6h-4zM4 14h2v4h4v2H4zM18 14h2v6h-6v-2h4z",
+    home: "M4 11l8-7 8 7v9h-5v-6H9v6H4z",
+    full: "M4 4h6v2H6v4H4zM14 4h6v6h-2V6h-4zM4 14h2v4h4v2H4zM18 14h2v6h-6v-2h4z",
     layers: "M12 4l9 5-9 5-9-5zM5 12.5l7 4 7-4 2 1.2-9 5-9-5z",
 };
 
@@ -13,7 +14,8 @@ function icon(name) {
 }
 
 function button(name, label, onclick) {
-    return element("button", { type: "button", class: "icon", title: label, "aria-label": label, onclick }, icon(name));
+    return element("button", { type: "button", class: "icon", title: label, "aria-label": label, onclick },
+        icon(name));
 }
 
 // One finger or the left button turns, two fingers or another button (or Shift) move, wheel zooms.
@@ -52,8 +54,7 @@ class Player {
         const span = viewer.end - viewer.start;
         this.viewer = viewer;
         this.playing = false;
-        this.speed = SPEEDS.findLast((s) => span / s >= 2.5) || SPEEDS[0];
-        this.speed = Math.min(this.speed, 1);
+        this.speed = SPEEDS.findLast((s) => s <= 1 && span / s >= 2.5) || SPEEDS[0];
         this.listeners = [];
         let last = 0;
         const tick = (now) => {
@@ -95,15 +96,14 @@ function transport(viewer, player, frame) {
             viewer.setTime(viewer.start + (slider.value / 1000) * span);
         } });
     const clock = element("output", { class: "clock" });
-    const speed = element("select", { "aria-label": "Speed", title: "Speed", onchange: () => { player.speed = Number(speed.value); } },
+    const speed = element("select", { "aria-label": "Speed", title: "Speed",
+        onchange: () => { player.speed = Number(speed.value); } },
         ...SPEEDS.map((s) => element("option", { value: s, selected: s === player.speed }, `${s}×`)));
     const full = button("full", "Full screen", () =>
         document.fullscreenElement ? document.exitFullscreen() : frame.requestFullscreen());
     let shownIcon = "play";
     player.listeners.push(() => {
-        const part = (1000 * (viewer.time - viewer.start)) / span;
-        slider.value = part;
-        slider.style.setProperty("--part", `${part / 10}%`);
+        slider.value = (1000 * (viewer.time - viewer.start)) / span;
         clock.textContent = `${viewer.time.toFixed(digits)} s`;
         const wanted = player.playing ? "pause" : "play";
         if (wanted !== shownIcon) play.replaceChildren(icon((shownIcon = wanted)));
@@ -122,11 +122,12 @@ function layerRow(viewer, item) {
     const redraw = (change) => { change(); viewer.dirty = true; };
     const colour = item.colour && element("input", { type: "color", value: item.colour, title: "Colour",
         "aria-label": `Colour of ${item.name}`, oninput: () => redraw(() => { item.colour = colour.value; }) });
-    const opacity = item.surface && element("input", { type: "range", min: 0.1, max: 1, step: 0.05, value: item.opacity,
-        title: "Opacity", "aria-label": `Opacity of ${item.name}`,
+    const opacity = item.surface && element("input", { type: "range", min: 0.1, max: 1, step: 0.05,
+        value: item.opacity, title: "Opacity", "aria-label": `Opacity of ${item.name}`,
         oninput: () => redraw(() => { item.opacity = Number(opacity.value); }) });
-    const edges = item.surface && element("button", { type: "button", class: "toggle", "aria-pressed": String(!!item.edges),
-        title: "Mesh edges", "aria-label": `Mesh edges of ${item.name}`, onclick: () => redraw(() => {
+    const edges = item.surface && element("button", { type: "button", class: "toggle",
+        "aria-pressed": String(!!item.edges), title: "Mesh edges",
+        "aria-label": `Mesh edges of ${item.name}`, onclick: () => redraw(() => {
             item.edges = !item.edges;
             edges.setAttribute("aria-pressed", String(item.edges));
         }) }, "▦");
@@ -139,10 +140,12 @@ function forceRows(viewer) {
     const row = (kind, label) => element("div", { class: "layer" },
         check(label, viewer.forces[kind], (on) => redraw(() => { viewer.forces[kind] = on; })),
         element("span", { class: "swatch", style: `background:${FORCE_COLOUR[kind]}` }));
-    const size = element("input", { type: "range", min: -2, max: 2, step: 0.1, value: 0, title: "Length of the arrows",
-        "aria-label": "Length of the arrows", oninput: () => redraw(() => { viewer.forces.scale = 2 ** size.value; }) });
+    const size = element("input", { type: "range", min: -2, max: 2, step: 0.1, value: 0,
+        title: "Length of the arrows", "aria-label": "Length of the arrows",
+        oninput: () => redraw(() => { viewer.forces.scale = 2 ** size.value; }) });
     return [element("h3", {}, "Contact forces"), row("normal", "normal"), row("tangent", "tangential"),
-        element("div", { class: "layer" }, element("span", { class: "muted" }, `up to ${shown(viewer.forceLargest, 3)} N`), size)];
+        element("div", { class: "layer" },
+            element("span", { class: "muted" }, `up to ${shown(viewer.forceLargest, 3)} N`), size)];
 }
 
 function layers(viewer) {
@@ -150,10 +153,11 @@ function layers(viewer) {
         element("summary", {}, icon("layers"), "Layers"),
         element("div", { class: "list" },
             viewer.trajectories.map((t) => layerRow(viewer, t)),
-            viewer.colliders.length ? [element("h3", {}, "Obstacles"), viewer.colliders.map((c) => layerRow(viewer, c))] : [],
+            viewer.colliders.length > 0 && element("h3", {}, "Obstacles"),
+            viewer.colliders.map((c) => layerRow(viewer, c)),
             viewer.forceLargest ? forceRows(viewer) : [],
-            viewer.trajectories.length
-                ? [element("h3", {}, "Camera"), check("follow the body", false, (on) => { viewer.follow = on; })] : []));
+            viewer.trajectories.length > 0 && [element("h3", {}, "Camera"),
+                check("follow the body", false, (on) => { viewer.follow = on; })]));
 }
 
 // The corner triad and the size of a grid cell.
@@ -165,7 +169,8 @@ function compass(viewer, player) {
     const svg = shape("svg", { class: "triad", viewBox: "-30 -30 60 60", "aria-hidden": "true" },
         ...axes.flatMap((a) => [a.line, a.label]));
     const planes = viewer.colliders.some((c) => !c.surface);
-    const note = element("div", { class: "compass" }, svg, planes && element("span", {}, `grid ${metres(viewer.spacing)}`));
+    const note = element("div", { class: "compass" }, svg,
+        planes && element("span", {}, `grid ${metres(viewer.spacing)}`));
     player.listeners.push(() => {
         const { right, top } = viewer.axes();
         axes.forEach(({ line, label }, k) => {
@@ -198,7 +203,8 @@ function keys(canvas, viewer, player) {
 function viewFigure(view, options) {
     const names = view.trajectories.map((t) => t.name).join(", ");
     const canvas = element("canvas", { tabindex: 0, role: "img", class: "stage",
-        "aria-label": `3-D view of ${names}. Drag to turn, Shift-drag to move, wheel to zoom, space to play, comma and full stop to step.` });
+        "aria-label": `3-D view of ${names}. Drag to turn, Shift-drag to move, wheel to zoom, ` +
+            "space to play, comma and full stop to step." });
     const frame = element("figure", { class: "view" }, canvas);
     let viewer;
     return { frame, start() {
@@ -206,7 +212,8 @@ function viewFigure(view, options) {
             viewer = new Viewer(canvas, view);
         } catch (error) {
             frame.replaceChildren(element("p", { class: "missing" },
-                "The 3-D view needs WebGL 2, which this browser does not offer. ", element("small", {}, error.message)));
+                "The 3-D view needs WebGL 2, which this browser does not offer. ",
+                element("small", {}, error.message)));
             return null;
         }
         if (options.forces) Object.assign(viewer.forces, { normal: true, tangent: true });
@@ -217,7 +224,8 @@ function viewFigure(view, options) {
         new ResizeObserver(() => { viewer.dirty = true; }).observe(canvas);
         canvas.addEventListener("webglcontextlost", () => {
             player.set(false);
-            frame.append(element("p", { class: "missing" }, "The browser dropped the 3-D view; reload the page."));
+            frame.append(element("p", { class: "missing" },
+                "The browser dropped the 3-D view; reload the page."));
         });
         if (options.time !== undefined) viewer.setTime(options.time);
         viewer.draw();

@@ -8,25 +8,29 @@ function card(title, ...content) {
 }
 
 function table(item) {
-    const numeric = item.columns.map((_, c) => item.rows.length > 0 && item.rows.every((r) => isNumber(r[c])) && item.rows.some((r) => r[c]));
-    const used = item.columns.map((_, c) => !item.rows.length || item.rows.some((r) => r[c] && r[c] !== "–"));
-    const cells = (tag, values) => values.map((v, c) => used[c] && element(tag, { class: numeric[c] ? "number" : null,
-        scope: tag === "th" ? "col" : null }, v));
+    const { columns, rows } = item;
+    const numeric = columns.map((_, c) => rows.every((r) => isNumber(r[c])) && rows.some((r) => r[c]));
+    const used = columns.map((_, c) => !rows.length || rows.some((r) => r[c] && r[c] !== "–"));
+    const cells = (tag, values) => values.map((v, c) => used[c] &&
+        element(tag, { class: numeric[c] ? "number" : null, scope: tag === "th" ? "col" : null }, v));
     const node = card(item.title, element("div", { class: "scroll" }, element("table", {},
-        element("thead", {}, element("tr", {}, cells("th", item.columns))),
-        element("tbody", {}, item.rows.map((r) => element("tr", {}, cells("td", r)))))));
-    if (item.columns.length > 4) node.classList.add("wide");
+        element("thead", {}, element("tr", {}, cells("th", columns))),
+        element("tbody", {}, rows.map((r) => element("tr", {}, cells("td", r)))))));
+    if (columns.length > 4) node.classList.add("wide");
     return node;
 }
 
 function bars(item) {
-    const total = item.values.reduce((s, v) => s + (v || 0), 0), largest = Math.max(...item.values.map((v) => v || 0)) || 1;
+    const total = item.values.reduce((s, v) => s + (v || 0), 0);
+    const largest = Math.max(...item.values.map((v) => v || 0)) || 1;
     return card(item.title, element("div", { class: "bars" }, item.names.map((name, i) => {
         const v = item.values[i];
         return [element("span", { class: "label" }, name),
-            element("span", { class: "track" }, element("span", { class: "bar", style: `width:${(100 * (v || 0)) / largest}%` })),
+            element("span", { class: "track" },
+                element("span", { class: "bar", style: `width:${(100 * (v || 0)) / largest}%` })),
             element("span", { class: "number" }, `${shown(v, 3)} ${item.unit || ""}`),
-            element("span", { class: "number muted" }, total > 0 && v !== null ? `${((100 * v) / total).toFixed(1)} %` : "")];
+            element("span", { class: "number muted" },
+                total > 0 && v !== null ? `${((100 * v) / total).toFixed(1)} %` : "")];
     })));
 }
 
@@ -36,11 +40,12 @@ function matrix(item) {
     const cell = (v) => {
         if (v === null) return element("td", {}, "–");
         const share = Math.round(100 * Math.min(Math.abs(v), 1) * 0.75);
-        return element("td", { style: `background:color-mix(in srgb, ${v < 0 ? "#0072b2" : "#e69f00"} ${share}%, transparent)` },
-            v.toFixed(2).replace(/^-/, "−"));
+        const mix = `color-mix(in srgb, ${v < 0 ? "#0072b2" : "#e69f00"} ${share}%, transparent)`;
+        return element("td", { style: `background:${mix}` }, v.toFixed(2).replace(/^-/, "−"));
     };
     const node = card(item.title, element("div", { class: "scroll" }, element("table", { class: "matrix" },
-        element("thead", {}, element("tr", {}, element("td", {}), item.names.map((s) => element("th", { scope: "col" }, s)))),
+        element("thead", {}, element("tr", {}, element("td", {}),
+            item.names.map((s) => element("th", { scope: "col" }, s)))),
         element("tbody", {}, item.names.map((s, r) => element("tr", {}, element("th", { scope: "row" }, s),
             item.values.slice(n * r, n * r + n).map(cell)))))));
     node.classList.add("square");
@@ -52,12 +57,18 @@ function buildItem(item) {
     return { table, bars, matrix }[item.kind](item);
 }
 
+function buildSection(s) {
+    const curves = s.items.some((i) => i.kind === "plot");
+    return element("section", { class: "group" }, s.title && element("h2", {}, s.title),
+        s.note && element("p", { class: "muted" }, s.note),
+        element("div", { class: curves ? "cards" : "cards mixed" }, s.items.map(buildItem)));
+}
+
 function themeButton(apply) {
     const next = { auto: "light", light: "dark", dark: "auto" };
     let now = "auto";
-    const node = element("button", { type: "button", class: "theme", title: "Theme", onclick: () => apply((now = next[now])) }, "◐");
-    node.set = (name) => { now = name; };
-    return node;
+    return element("button", { type: "button", class: "theme", title: "Theme",
+        onclick: () => apply((now = next[now])) }, "◐");
 }
 
 function buildPage(data) {
@@ -82,10 +93,10 @@ function buildPage(data) {
             data.subtitle && element("p", { class: "subtitle" }, data.subtitle),
             data.headline && element("p", { class: "headline" }, data.headline),
             data.facts.length > 0 && element("dl", { class: "facts" }, data.facts.map((f) =>
-                element("div", {}, element("dt", {}, f.label), element("dd", {}, f.value), f.note && element("dd", { class: "note" }, f.note))))),
+                element("div", {}, element("dt", {}, f.label), element("dd", {}, f.value),
+                    f.note && element("dd", { class: "note" }, f.note))))),
         view && view.frame,
-        ...sections.map((s) => element("section", { class: "group" }, s.title && element("h2", {}, s.title),
-            s.note && element("p", { class: "muted" }, s.note), element("div", { class: s.items.some((i) => i.kind === "plot") ? "cards" : "cards mixed" }, s.items.map(buildItem)))),
+        ...sections.map(buildSection),
         !bare && element("footer", {}, `Pliant ${data.version}`)].filter(Boolean));
     viewer = view && view.start();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => viewer && viewer.setTheme());

@@ -163,7 +163,7 @@ class Collider {
     constructor(gl, c) {
         const shape = colliderShape(c);
         this.surface = shape && new Surface(gl, shape.positions, Uint32Array.from(shape.triangles));
-        this.reach = shape ? Math.max(...Array.from(shape.positions, Math.abs)) : 0;
+        this.reach = shape ? shape.positions.reduce((far, x) => Math.max(far, Math.abs(x)), 0) : 0;
         this.poses = c.poses;
         Object.assign(this, { name: c.name, shape: c.shape, times: c.times, visible: true, opacity: 1 });
         this.setTime(this.times[0]);
@@ -440,11 +440,11 @@ class Viewer {
         for (const contacts of this.contacts) {
             const data = contacts.at(this.time);
             gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
-            for (const [kind, offset, colour] of [["normal", 12, FORCE_COLOUR.normal], ["tangent", 24, FORCE_COLOUR.tangent]]) {
+            for (const [kind, offset] of [["normal", 12], ["tangent", 24]]) {
                 if (!forces[kind]) continue;
                 gl.vertexAttribPointer(1, 3, gl.FLOAT, false, 36, 0);
                 gl.vertexAttribPointer(2, 3, gl.FLOAT, false, 36, offset);
-                gl.uniform3fv(at.colour, rgb(colour));
+                gl.uniform3fv(at.colour, rgb(FORCE_COLOUR[kind]));
                 gl.drawArraysInstanced(gl.TRIANGLES, 0, this.arrowCount, data.length / 9);
             }
         }
