@@ -176,6 +176,12 @@ static pl_status build(pl_task *task, const pl_document *document, int override_
     if (task->steps < 1)
         return pl_document_fail(document, NULL, PL_ERROR_ARGUMENT,
                                 "expected at least one step to simulate");
+    if (source.continuation.start > 0 && !(source.continuation.start > task->contact_epsilon2)) {
+        const pl_place at = {NULL, "continuation", 0}, here = {&at, "start", 0};
+        return pl_document_fail(document, &here, PL_ERROR_ARGUMENT,
+                                "expected more than the scene's own contact_epsilon2 (%g N m), got %g",
+                                task->contact_epsilon2, source.continuation.start);
+    }
     PL_TRY(pl_task_read_unknowns(task, document));
     PL_TRY(pl_task_read_terms(task, document));
     PL_TRY(pl_task_prepare_inputs(task));
