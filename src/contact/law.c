@@ -49,17 +49,20 @@ void pl_law_newton(const pl_law *law, const double delta[3], const double lambda
     friction_direction(rho, delta, lambda, d);
     double x_hat = d[0] * delta[1] + d[1] * delta[2] + delta[0] / mu;
     double s = mu * lambda[0] + d[0] * lambda[1] + d[1] * lambda[2];
-    fischer f = fischer_burmeister(x_hat, rho * s, c);
+    /* Both members of the pair brought to the size of the normal one's, so that mu -> 0 stays tame. */
+    double size = fmin(mu, 1), on_x = size, on_s = rho * size / mu;
+    fischer f = fischer_burmeister(on_x * x_hat, on_s * s, c * size * size / mu);
+    f.da *= on_x, f.db *= on_s;
     out->residual[1] = f.value;
     out->d_delta[3] = f.da / mu;
-    out->d_lambda[3] = rho * f.db * mu;
+    out->d_lambda[3] = f.db * mu;
     /* Weights of the direction equation; their own change multiplies delta_perp - rho lambda_perp = 0. */
     double force = fmax(rho * mu * lambda[0], 0), slip = fmax(x_hat, 0) + 1e-300;
     double wd = force / (force + slip), wl = rho * slip / (force + slip);
     double perp[2] = {-d[1], d[0]};
     for (int k = 0; k < 2; k++) {
         out->d_delta[4 + k] = f.da * d[k];
-        out->d_lambda[4 + k] = rho * f.db * d[k];
+        out->d_lambda[4 + k] = f.db * d[k];
         out->d_delta[7 + k] = wd * perp[k];
         out->d_lambda[7 + k] = wl * perp[k];
         out->residual[2] += wd * perp[k] * delta[1 + k] + wl * perp[k] * lambda[1 + k];

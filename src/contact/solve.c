@@ -7,11 +7,13 @@
 
 #define MAX_NEWTON    40
 #define MAX_HALVINGS  12
+#define SLOWEST_CHANGE 0.95 /* of eps^2 from one stage of a continuation to the next */
 #define RELATIVE_GOAL 1e-9 /* of the smaller member of each complementary pair */
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
 {
-    void *arrays[] = {s->jacobian, s->pivot, s->delta, s->step, s->trial, s->trial_delta, s->linear, s->soft};
+    void *arrays[] = {s->jacobian, s->pivot, s->delta, s->step, s->trial, s->trial_delta, s->linear, s->soft,
+                      s->reached};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     *s = (pl_contact_solver){0};
@@ -32,6 +34,7 @@ static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
     PL_NEW(ctx, s->trial_delta, 3 * wanted, fail);
     PL_NEW(ctx, s->linear, wanted, fail);
     PL_NEW(ctx, s->soft, wanted, fail);
+    PL_NEW(ctx, s->reached, 3 * wanted, fail);
     s->capacity = (int)wanted;
     return PL_OK;
 fail:
@@ -79,9 +82,10 @@ static bool small_enough(int m, const pl_law *laws, const pl_law_linear *linear,
         double floor = rounding_floor(&laws[c], b + 3 * c, d, l);
         double pair_n = fmin(fabs(d[0]), laws[c].rho * fabs(l[0]));
         double x = hypot(d[1], d[2]), force = hypot(l[1], l[2]);
-        double pair_f = laws[c].mu > 0 ? fmin(x + fabs(d[0]) / laws[c].mu,
-                                              laws[c].rho * fabs(laws[c].mu * l[0] - force))
-                                       : 0;
+        double mu = laws[c].mu;
+        double pair_f = mu > 0 ? fmin(1, mu) * fmin(x + fabs(d[0]) / mu,
+                                                    laws[c].rho * fabs(l[0] - force / mu))
+                               : 0;
         double pair_t = fmax(x, laws[c].rho * force);
         all = all && fabs(r[0]) <= fmax(RELATIVE_GOAL * pair_n, floor) &&
               fabs(r[1]) <= fmax(RELATIVE_GOAL * pair_f, floor) &&
@@ -151,24 +155,42 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, int m, const pl_l
     return PL_OK;
 }
 
-/* A sequence of smoother laws, from one as soft as the free motion is large to the target. */
+/* The laws with eps^2 a factor larger. */
+static pl_status soften(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, double factor,
+                        const double *w, const double *b, double *lambda, pl_contact_solution *out)
+{
+    for (int c = 0; c < m; c++) {
+        s->soft[c] = laws[c];
+        s->soft[c].epsilon2 *= factor;
+    }
+    return newton(ctx, s, m, s->soft, w, b, lambda, out);
+}
+
+/* A path of smoother laws, from one as soft as the free motion is large down to the target; a stage that
+ * fails is tried again with a smaller change. */
 static pl_status continuation(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws,
                               const double *w, const double *b, double *lambda, pl_contact_solution *out)
 {
-    double soft = 0;
+    double soft = 0, change = 0.1;
     for (int c = 0; c < m; c++)
         soft = fmax(soft, b[3 * c] * b[3 * c] / laws[c].rho);
+    double factor = fmax(soft / laws[0].epsilon2, 1);
     memset(lambda, 0, sizeof(double) * 3 * (size_t)m);
-    for (double factor = soft / laws[0].epsilon2;; factor *= 0.1) {
-        bool last = !(factor > 1);
-        for (int c = 0; c < m; c++) {
-            s->soft[c] = laws[c];
-            s->soft[c].epsilon2 *= last ? 1 : factor;
+    PL_TRY(soften(ctx, s, m, laws, factor, w, b, lambda, out));
+    while (out->converged && factor > 1) {
+        memcpy(s->reached, lambda, sizeof(double) * 3 * (size_t)m);
+        double next = fmax(factor * change, 1);
+        PL_TRY(soften(ctx, s, m, laws, next, w, b, lambda, out));
+        if (out->converged) {
+            factor = next;
+            change = fmax(change * change, 0.1);
+        } else if (change < SLOWEST_CHANGE) {
+            memcpy(lambda, s->reached, sizeof(double) * 3 * (size_t)m);
+            change = sqrt(change);
+            out->converged = true;
         }
-        PL_TRY(newton(ctx, s, m, s->soft, w, b, lambda, out));
-        if (last)
-            return PL_OK;
     }
+    return PL_OK;
 }
 
 pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, const double *w,

@@ -18,6 +18,7 @@ typedef struct pl_contact_solver {
     double *delta, *step, *trial, *trial_delta; /* [3 m] */
     pl_law_linear *linear; /* [m] */
     pl_law *soft;          /* [m] laws of a continuation stage */
+    double *reached;       /* [3 m] where the last stage ended */
 } pl_contact_solver;
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s);

@@ -16,6 +16,8 @@
 
 #define SHORTEST_STEP 1e-4
 #define GOOD_RATE     0.95 /* a longer sequence than this is not worth waiting for */
+#define UPHILL_STEPS  6    /* full steps that may enlarge the correction, with a fresh factor */
+#define UPHILL_RATE   2.0
 
 typedef struct newton {
     pl_sim *sim;
@@ -23,6 +25,8 @@ typedef struct newton {
     double norm;      /* of sim->move, m: largest vertex */
     int worst;        /* its vertex */
     bool stale;       /* the factor was made at another iterate */
+    double fresh_rate; /* how much the first step of the newest factor shrank the correction */
+    int uphill;       /* full steps accepted although the correction grew */
     int inadmissible; /* element with J <= 0 at the last evaluation, or -1 */
     bool law_failed;  /* the contact law was not solved at the last correction */
 } newton;
@@ -103,6 +107,9 @@ static pl_status solve_law(newton *s, const double *q, const double *move)
                             sim->lambda, &solution));
     sim->info.inner_iterations += solution.iterations;
     s->law_failed = !solution.converged;
+    if (s->law_failed)
+        pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: contact law off by %.3e m at contact %d of %d after %d iterations",
+               s->sub->step, solution.residual, solution.worst, m, solution.iterations);
     pl_stage(sim, PL_STAGE_CONTACT);
     return PL_OK;
 }
@@ -145,12 +152,19 @@ static pl_status refresh(newton *s)
     pl_factor_kind kind = sim->solver == PL_SOLVER_CONSTANT ? PL_FACTOR_CONSTANT : PL_FACTOR_TANGENT;
     PL_TRY(pl_matrix_refresh(sim, kind, s->sub->h, sim->iterate));
     s->stale = false;
+    pl_anderson_reset(&sim->anderson);
     PL_TRY(prepare_contacts(s));
     evaluate(s, sim->iterate);
     return correct(s, sim->iterate, sim->move, &s->norm);
 }
 
-/* With rate theta, would waiting cost more than a factorisation and the two steps after it? */
+/* Iterations from the present correction down to the tolerance at a rate. */
+static double iterations_left(const newton *s, double rate)
+{
+    return log(s->sim->scene->def.tolerance / s->norm) / log(fmin(fmax(rate, 1e-6), GOOD_RATE));
+}
+
+/* With rate theta, would waiting cost more than a factorisation and what follows it? */
 static bool refresh_pays(const newton *s, double theta)
 {
     const pl_sim *sim = s->sim;
@@ -158,43 +172,70 @@ static bool refresh_pays(const newton *s, double theta)
         return false;
     if (sim->solver == PL_SOLVER_DIRECT)
         return true;
-    if (theta >= GOOD_RATE)
-        return true;
-    double waiting = log(sim->scene->def.tolerance / s->norm) / log(fmax(theta, 1e-8));
-    double columns = 1.5 * sim->contacts.count;
-    return waiting > (sim->refresh_cost + columns) / 3 + 2;
+    /* A factor and its Delassus columns over an iteration, which is a solve (two with contact) and a local
+     * step of about the same cost. */
+    double cost = (sim->refresh_cost + 1.5 * sim->contacts.count) / 3;
+    return iterations_left(s, theta) > cost + iterations_left(s, s->fresh_rate);
 }
 
-/* From the iterate along sim->move to a point whose own correction is smaller. */
+/* A correction should shrink. Where the true tangent is indefinite (buckling, modes of contact changing)
+ * the way to the solution may first lead away from a stationary point: a few full steps may do so. */
+static bool acceptable(newton *s, double t, double trial_norm)
+{
+    if (s->law_failed || !(trial_norm <= UPHILL_RATE * s->norm))
+        return false;
+    if (trial_norm <= (1 - 0.01 * t) * s->norm)
+        return true;
+    return t == 1 && !s->stale && s->uphill++ < UPHILL_STEPS;
+}
+
+/* The point a fraction t along `step` and its own correction; accepted, it becomes the iterate. */
+static pl_status attempt(newton *s, const double *step, double t, bool *accepted, double *theta)
+{
+    pl_sim *sim = s->sim;
+    double trial_norm = INFINITY;
+    for (int i = 0; i < 3 * sim->n; i++)
+        sim->trial[i] = sim->iterate[i] + t * step[i];
+    s->law_failed = false;
+    if (evaluate(s, sim->trial))
+        PL_TRY(correct(s, sim->trial, sim->trial_move, &trial_norm));
+    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: move %.3e m, after %g of it%s %.3e m%s%s%s", s->sub->step, s->norm,
+           t, step == sim->move ? "" : " combined", trial_norm, s->stale ? ", lagged factor" : "",
+           s->inadmissible >= 0 ? ", inverted" : "", s->law_failed ? ", law unsolved" : "");
+    *accepted = acceptable(s, t, trial_norm);
+    if (!*accepted)
+        return PL_OK;
+    double *swap = sim->iterate;
+    sim->iterate = sim->trial, sim->trial = swap;
+    swap = sim->move;
+    sim->move = sim->trial_move, sim->trial_move = swap;
+    *theta = trial_norm / s->norm;
+    if (!s->stale)
+        s->fresh_rate = *theta;
+    s->norm = trial_norm;
+    s->stale = true;
+    return PL_OK;
+}
+
+/* From the iterate to a point whose own correction is smaller: by the combination of past moves, by the
+ * last move, by a fresh factor's, by a part of it. */
 static pl_status advance(newton *s, pl_substep_result *out, double *theta)
 {
     pl_sim *sim = s->sim;
-    double t = 1;
-    while (t >= SHORTEST_STEP) {
-        double trial_norm = INFINITY;
-        for (int i = 0; i < 3 * sim->n; i++)
-            sim->trial[i] = sim->iterate[i] + t * sim->move[i];
-        if (evaluate(s, sim->trial))
-            PL_TRY(correct(s, sim->trial, sim->trial_move, &trial_norm));
-        if (!s->law_failed && trial_norm <= (1 - 0.25 * t) * s->norm) {
-            double *swap = sim->iterate;
-            sim->iterate = sim->trial, sim->trial = swap;
-            swap = sim->move;
-            sim->move = sim->trial_move, sim->trial_move = swap;
-            *theta = trial_norm / s->norm;
-            s->norm = trial_norm;
-            s->stale = true;
-            out->converged = true;
-            return PL_OK;
-        }
-        if (s->stale && sim->solver != PL_SOLVER_CONSTANT) {
+    bool accepted = false;
+    if (pl_anderson_step(&sim->anderson, sim->iterate, sim->move, sim->combined)) {
+        PL_TRY(attempt(s, sim->combined, 1, &accepted, theta));
+        if (!accepted)
+            pl_anderson_reset(&sim->anderson);
+    }
+    for (double t = 1; !accepted && t >= SHORTEST_STEP; t *= 0.5) {
+        PL_TRY(attempt(s, sim->move, t, &accepted, theta));
+        if (!accepted && s->stale && sim->solver != PL_SOLVER_CONSTANT) {
             PL_TRY(refresh(s));
-            t = 1;
-        } else {
-            t *= 0.5;
+            t = 2;
         }
     }
-    out->converged = false;
+    out->converged = accepted;
     out->worst_vertex = s->inadmissible >= 0 ? s->inadmissible : s->worst;
     out->reason = s->inadmissible >= 0 ? "an element would invert"
                   : s->law_failed      ? "the contact law was not solved"
@@ -300,6 +341,7 @@ static pl_status iterate(newton *s, pl_substep_result *out)
                 out->converged = true;
                 return PL_OK;
             }
+            pl_anderson_reset(&sim->anderson);
             PL_TRY(prepare_contacts(s));
             evaluate(s, sim->iterate);
             PL_TRY(correct(s, sim->iterate, sim->move, &s->norm));
@@ -319,7 +361,8 @@ static pl_status iterate(newton *s, pl_substep_result *out)
 
 pl_status pl_substep_solve(pl_sim *sim, const pl_substep *sub, const pl_state *warm, pl_substep_result *out)
 {
-    newton s = {.sim = sim, .sub = sub, .stale = true};
+    newton s = {.sim = sim, .sub = sub, .stale = true, .fresh_rate = 1e-3};
+    pl_anderson_reset(&sim->anderson);
     *out = (pl_substep_result){.reason = "not started"};
     PL_TRY(begin(&s, warm));
     if (sim->factor == PL_FACTOR_NONE || sim->factor_h != sub->h || sim->solver == PL_SOLVER_DIRECT) {

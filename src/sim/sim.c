@@ -94,7 +94,8 @@ static pl_status allocate(pl_sim *sim)
     for (size_t k = 0; k < sizeof scalars / sizeof *scalars; k++)
         PL_NEW(ctx, *scalars[k], n, done);
     double **vectors[] = {&sim->external, &sim->gradient, &sim->residual, &sim->guess, &sim->iterate,
-                          &sim->move,     &sim->trial,    &sim->trial_move, &sim->spring};
+                          &sim->move,     &sim->trial,    &sim->trial_move, &sim->combined,
+                          &sim->spring};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(ctx, *vectors[k], 3 * n, done);
     PL_NEW(ctx, sim->pose_start, 7 * scene->collider_count, done);
@@ -104,6 +105,7 @@ static pl_status allocate(pl_sim *sim)
     PL_CHECK(pl_drive_create(scene, &sim->drive), done);
     PL_CHECK(pl_drive_create(scene, &sim->substep_drive), done);
     PL_CHECK(pl_state_create(scene, &sim->backup), done);
+    PL_CHECK(pl_anderson_create(ctx, 3 * sim->n, &sim->anderson), done);
     PL_CHECK(pl_delassus_create(ctx, sim->n, &sim->delassus), done);
 done:
     return status;
@@ -146,6 +148,7 @@ void pl_sim_destroy(pl_sim *sim)
     pl_chol_destroy(sim->tangent_factor);
     pl_chol_destroy(sim->constant_factor);
     pl_contact_set_free(ctx, &sim->contacts);
+    pl_anderson_free(ctx, &sim->anderson);
     pl_delassus_free(ctx, &sim->delassus);
     pl_contact_solver_free(ctx, &sim->contact_solver);
     pl_drive_free(ctx, &sim->drive);
@@ -154,7 +157,7 @@ void pl_sim_destroy(pl_sim *sim)
     void *arrays[] = {sim->mass,     sim->damping,  sim->pin_stiffness, sim->diagonal,   sim->tangent,
                       sim->constant, sim->shapes,   sim->laws,          sim->lambda,     sim->free_motion,
                       sim->external, sim->gradient, sim->residual,      sim->guess,      sim->iterate,
-                      sim->move,     sim->trial,    sim->trial_move,    sim->spring,     sim->pose_start,
+                      sim->move,     sim->trial,    sim->trial_move,    sim->combined, sim->spring,     sim->pose_start,
                       sim};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);

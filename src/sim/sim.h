@@ -14,6 +14,7 @@
 #include "contact/delassus.h"
 #include "contact/solve.h"
 #include "elastic/elastic.h"
+#include "linalg/anderson.h"
 #include "linalg/chol.h"
 #include "sim/scene.h"
 
@@ -74,7 +75,8 @@ struct pl_sim {
     double *lambda, *free_motion; /* [3 m] */
 
     /* Scratch, [n, 3] each unless said. */
-    double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move;
+    double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move, *combined;
+    pl_anderson anderson;
     double *spring;      /* [n, 3] sum of target/compliance */
     pl_drive drive, substep_drive;
     double *pose_start;  /* [collider_count, 7] */

@@ -106,6 +106,8 @@ static pl_status advance(step *s, double from, double to, int depth)
     if (depth == scene->def.max_splits)
         return no_convergence(s, &result, sub.h);
     sim->info.splits++;
+    pl_log(sim->ctx, PL_LOG_INFO, "step %d: %s, last Newton step %.3g m: split to %.3g s", sub.step,
+           result.reason, sim->info.residual, 0.5 * sub.h);
     pl_sim_forget(sim);
     PL_TRY(advance(s, from, 0.5 * (from + to), depth + 1));
     return advance(s, 0.5 * (from + to), to, depth + 1);
