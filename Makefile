@@ -20,7 +20,7 @@ clang:
 	@ctest --preset $@ -j $(PROCESSORS)
 
 demo: release
-	build/release/bin/pliant run scenes/bodies.json --out out/demo --force
+	build/release/bin/pliant run scenes/ball.json --out out/demo --force
 
 # The tests as built for use, then again under the sanitizers (those labelled heavy excepted).
 test: release asan
