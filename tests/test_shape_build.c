@@ -1,31 +1,5 @@
 /* Every built-in body: counts, angles, symmetry, manifold boundary, groups. */
-#include "common.h"
-
-#include <pliant/shape.h>
-
-static int compare_edges(const void *a, const void *b)
-{
-    return memcmp(a, b, 2 * sizeof(int));
-}
-
-/* Every edge of the triangles lies in exactly `sides` of them (at most, when `open`). */
-static void check_edges(int count, const int *triangles, bool open)
-{
-    int(*edges)[2] = malloc(sizeof(int[2]) * 3 * (size_t)count);
-    for (int k = 0; k < 3 * count; k++) {
-        int a = triangles[k], b = triangles[k - k % 3 + (k + 1) % 3];
-        edges[k][0] = a < b ? a : b, edges[k][1] = a < b ? b : a;
-    }
-    qsort(edges, 3 * (size_t)count, sizeof *edges, compare_edges);
-    for (int k = 0; k < 3 * count;) {
-        int n = 1;
-        while (k + n < 3 * count && compare_edges(edges[k], edges[k + n]) == 0)
-            n++;
-        assert_true(open ? n <= 2 : n == 2);
-        k += n;
-    }
-    free(edges);
-}
+#include "test_shape_common.h"
 
 static int compare_points(const void *a, const void *b)
 {
@@ -71,7 +45,7 @@ static void check_shape(pl_context *ctx, const pl_shape_info *info, int wanted)
     check_mirror(mesh);
     int count, *triangles;
     assert_ok(ctx, pl_mesh_surface(ctx, mesh, &count, &triangles));
-    check_edges(count, triangles, info->cloth);
+    check_manifold(mesh->vertex_count, count, triangles, info->cloth);
     pl_free(ctx, triangles);
     assert_true(mesh->group_count > 0);
     for (int g = 0; g < mesh->group_count; g++)

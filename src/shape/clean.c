@@ -17,8 +17,16 @@ typedef struct cleaner {
     int *fan;       /* [tet_count] scratch: label, -1 = not in question */
     int *stack;     /* [tet_count] scratch */
     int *around;    /* [tet_count] scratch: tets of one vertex or edge */
+    int *parent;    /* [tet_count] scratch: way back of a search */
     int *component; /* [tet_count] */
 } cleaner;
+
+/* A boundary face at a vertex: its tet, its other two vertices, and which cycle about the vertex. */
+typedef struct rim {
+    int tet, ends[2], cycle;
+} rim;
+
+#define MAX_RIM 512 /* a lattice point has 24 tets, each cut into at most three */
 
 static pl_status find_neighbours(cleaner *c)
 {
@@ -118,6 +126,70 @@ static int gather(cleaner *c, int a, int b)
     return count;
 }
 
+/* Boundary faces at v among the `count` tets in around[], with neighbours across an edge at v in one
+ * cycle. Returns how many. */
+static int find_rims(const cleaner *c, int count, int v, rim rims[MAX_RIM])
+{
+    int n = 0;
+    for (int k = 0; k < count; k++) {
+        const int *tet = c->mesh->tets + 4 * c->around[k];
+        for (int f = 0; f < 4 && n < MAX_RIM; f++) {
+            int other = c->neighbour[4 * c->around[k] + f];
+            if (tet[f] == v || (other >= 0 && c->alive[other]))
+                continue;
+            rim *r = &rims[n];
+            *r = (rim){.tet = c->around[k], .cycle = n};
+            n++;
+            for (int i = 0, e = 0; i < 4; i++)
+                if (i != f && tet[i] != v)
+                    r->ends[e++] = tet[i];
+        }
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int a = 0; a < n; a++) {
+            for (int b = 0; b < n; b++) {
+                bool joined = rims[a].ends[0] == rims[b].ends[0] ||
+                              rims[a].ends[0] == rims[b].ends[1] ||
+                              rims[a].ends[1] == rims[b].ends[0] || rims[a].ends[1] == rims[b].ends[1];
+                if (joined && rims[a].cycle < rims[b].cycle)
+                    rims[b].cycle = rims[a].cycle, changed = true;
+            }
+        }
+    }
+    return n;
+}
+
+/* Joins the hollows that meet in v: removes the shortest chain of tets from the first cycle of boundary
+ * faces to any other. Returns how many went. */
+static int join_hollows(cleaner *c, int count, int v)
+{
+    rim rims[MAX_RIM];
+    int n = find_rims(c, count, v, rims), head = 0, tail = 0, last = -1, removed = 0;
+    for (int k = 0; k < n; k++) {
+        if (rims[k].cycle == 0 && c->fan[rims[k].tet] < 0) {
+            c->fan[rims[k].tet] = 0, c->parent[rims[k].tet] = -1;
+            c->stack[tail++] = rims[k].tet;
+        }
+    }
+    while (head < tail && last < 0) {
+        int t = c->stack[head++];
+        for (int k = 0; k < n; k++)
+            if (rims[k].tet == t && rims[k].cycle != 0)
+                last = t;
+        for (int f = 0; f < 4; f++) {
+            int next = across(c, t, f, v, -1);
+            if (next >= 0 && c->fan[next] < 0)
+                c->fan[next] = 0, c->parent[next] = t, c->stack[tail++] = next;
+        }
+    }
+    for (; last >= 0; last = c->parent[last], removed++)
+        c->alive[last] = false;
+    for (int k = 0; k < tail; k++)
+        c->fan[c->stack[k]] = -1;
+    return removed;
+}
+
 /* One pass over the edges and vertices of the boundary. */
 static int unpinch(cleaner *c)
 {
@@ -132,6 +204,7 @@ static int unpinch(cleaner *c)
                 int a = tet[pl_tet_faces[f][k]], b = tet[pl_tet_faces[f][(k + 1) % 3]];
                 removed += keep_largest_fan(c, gather(c, a, b), a, b);
                 removed += keep_largest_fan(c, gather(c, a, -1), a, -1);
+                removed += join_hollows(c, gather(c, a, -1), a);
             }
         }
     }
@@ -265,6 +338,7 @@ pl_status pl_clean(pl_context *ctx, pl_mesh *mesh, const pl_pieces *pieces, pl_c
     PL_NEW(ctx, c.fan, mesh->tet_count, done);
     PL_NEW(ctx, c.stack, mesh->tet_count, done);
     PL_NEW(ctx, c.around, mesh->tet_count, done);
+    PL_NEW(ctx, c.parent, mesh->tet_count, done);
     PL_NEW(ctx, c.component, mesh->tet_count, done);
     PL_CHECK(find_neighbours(&c), done);
     find_incident(&c);
@@ -284,6 +358,7 @@ done:
     pl_free(ctx, c.fan);
     pl_free(ctx, c.stack);
     pl_free(ctx, c.around);
+    pl_free(ctx, c.parent);
     pl_free(ctx, c.component);
     return status;
 }

@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-#define WELD 1e-7 /* of the bounding box's diagonal */
+#define WELD 1e-7  /* of the bounding box's diagonal */
+#define FLAT 1e-14 /* of its square: rounding of a triangle's area, and no honest triangle's */
 
 typedef struct keyed {
     int64_t key[3];
@@ -108,7 +109,7 @@ static pl_status drop_bad(pl_context *ctx, pl_repaired *s, pl_surface_report *re
     pl_status status = PL_OK;
     int *rows = NULL, *order = NULL, kept = 0;
     bool *bad = NULL;
-    double least = 1e-20 * diagonal(report) * diagonal(report);
+    double least = FLAT * diagonal(report) * diagonal(report);
     PL_NEW(ctx, rows, 3 * (size_t)s->triangle_count, done);
     PL_NEW(ctx, order, s->triangle_count, done);
     PL_NEW(ctx, bad, s->triangle_count, done);

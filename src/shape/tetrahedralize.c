@@ -99,6 +99,22 @@ static void warn_about(pl_context *ctx, const pl_surface_report *r)
             pl_log(ctx, PL_LOG_WARNING, "surface: %d %s", faults[k].count, faults[k].what);
 }
 
+static void warn_about_loss(pl_context *ctx, const pl_tetrahedralize_report *r)
+{
+    if (r->dropped_volume > 1e-3 * r->volume)
+        pl_log(
+            ctx, PL_LOG_WARNING,
+            "%d fragments with %.2g %% of the volume were dropped: parts are thinner than the cell of "
+            "%.3g m",
+            r->dropped, 100 * r->dropped_volume / r->volume, r->cell);
+    if (r->volume_error < -0.1)
+        pl_log(ctx, PL_LOG_WARNING,
+               "the mesh has %.2g %% less volume than the surface: much of it is no thicker than the "
+               "cell of "
+               "%.3g m",
+               -100 * r->volume_error, r->cell);
+}
+
 /* Keeps tet t among the worst, ordered by how near its most extreme angle is to 0 or 180. */
 static void rank_tet(pl_tetrahedralize_report *r, int t, double low, double high)
 {
@@ -205,11 +221,7 @@ pl_status pl_tetrahedralize(pl_context *ctx, const pl_mesh *surface, const pl_te
         if (m.try_cell[k] == r.cell)
             r.components = m.try_clean[k].components, r.dropped = m.try_clean[k].dropped,
             r.dropped_volume = m.try_clean[k].dropped_volume;
-    if (r.dropped_volume > 1e-3 * r.volume)
-        pl_log(ctx, PL_LOG_WARNING,
-               "%d fragments with %.2g %% of the volume were dropped: parts are "
-               "thinner than the cell of %.3g m",
-               r.dropped, 100 * r.dropped_volume / r.volume, r.cell);
+    warn_about_loss(ctx, &r);
     r.milliseconds = pl_milliseconds() - start;
     if (report)
         *report = r;
