@@ -16,7 +16,7 @@
 
 #define SHORTEST_STEP 1e-4
 #define GOOD_RATE     0.95 /* a longer sequence than this is not worth waiting for */
-#define UPHILL_STEPS  6    /* full steps that may enlarge the correction, with a fresh factor */
+#define UPHILL_STEPS  8    /* full steps that may enlarge the correction */
 #define UPHILL_RATE   2.0
 
 typedef struct newton {
@@ -180,13 +180,13 @@ static bool refresh_pays(const newton *s, double theta)
 
 /* A correction should shrink. Where the true tangent is indefinite (buckling, modes of contact changing)
  * the way to the solution may first lead away from a stationary point: a few full steps may do so. */
-static bool acceptable(newton *s, double t, double trial_norm)
+static bool acceptable(newton *s, double t, bool combined, double trial_norm)
 {
     if (s->law_failed || !(trial_norm <= UPHILL_RATE * s->norm))
         return false;
     if (trial_norm <= (1 - 0.01 * t) * s->norm)
         return true;
-    return t == 1 && !s->stale && s->uphill++ < UPHILL_STEPS;
+    return t == 1 && (combined || !s->stale) && s->uphill++ < UPHILL_STEPS;
 }
 
 /* The point a fraction t along `step` and its own correction; accepted, it becomes the iterate. */
@@ -202,7 +202,7 @@ static pl_status attempt(newton *s, const double *step, double t, bool *accepted
     pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: move %.3e m, after %g of it%s %.3e m%s%s%s", s->sub->step, s->norm,
            t, step == sim->move ? "" : " combined", trial_norm, s->stale ? ", lagged factor" : "",
            s->inadmissible >= 0 ? ", inverted" : "", s->law_failed ? ", law unsolved" : "");
-    *accepted = acceptable(s, t, trial_norm);
+    *accepted = acceptable(s, t, step != sim->move, trial_norm);
     if (!*accepted)
         return PL_OK;
     double *swap = sim->iterate;
