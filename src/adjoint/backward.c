@@ -58,8 +58,9 @@ static pl_status reverse_substep(backward *b, const pl_tape *tape, int k, const 
 static pl_status reverse_block(void *user, const pl_tape *tape, const pl_state *start)
 {
     backward *b = user;
+    /* Where a limited tape begins anew, so does the factor: the same gradient, bit for bit. */
+    pl_sim_forget(b->sweep.rollout->sim);
     for (int k = tape->count - 1; k >= 0; k--) {
-        /* Where a limited tape begins anew, so does the factor: the same gradient, bit for bit. */
         if ((tape->entries[k].step + 1) % PL_FORGET_EVERY == 0 && tape->entries[k].to == 1)
             pl_sim_forget(b->sweep.rollout->sim);
         PL_TRY(reverse_substep(b, tape, k, start));

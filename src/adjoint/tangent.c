@@ -21,6 +21,7 @@ static pl_status forward_block(void *user, const pl_tape *tape, const pl_state *
     forward *f = user;
     pl_sweep *s = &f->sweep;
     int n3 = 3 * s->rollout->sim->n;
+    pl_sim_forget(s->rollout->sim); /* as where a limited tape begins anew */
     for (int k = 0; k < tape->count; k++) {
         const pl_tape_entry *e = &tape->entries[k];
         if (e->step % PL_FORGET_EVERY == 0 && e->from == 0)
