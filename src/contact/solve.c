@@ -72,14 +72,15 @@ static double rounding_floor(const pl_law *law, const double *b, const double *d
 
 /* Each residual against the smaller member of its pair; *worst gets the largest residual. */
 static bool small_enough(int m, const pl_law *laws, const pl_law_linear *linear, const double *b,
-                         const double *delta, const double *lambda, pl_contact_solution *out)
+                         const double *delta, const double *lambda, double goal,
+                         pl_contact_solution *out)
 {
     bool all = true;
     out->residual = 0;
     out->worst = 0;
     for (int c = 0; c < m; c++) {
         const double *r = linear[c].residual, *d = delta + 3 * c, *l = lambda + 3 * c;
-        double floor = rounding_floor(&laws[c], b + 3 * c, d, l);
+        double floor = fmax(goal, rounding_floor(&laws[c], b + 3 * c, d, l));
         double pair_n = fmin(fabs(d[0]), laws[c].rho * fabs(l[0]));
         double x = hypot(d[1], d[2]), force = hypot(l[1], l[2]);
         double mu = laws[c].mu;
@@ -116,7 +117,7 @@ void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const
 }
 
 static pl_status newton(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, const double *w,
-                        const double *b, double *lambda, pl_contact_solution *out)
+                        const double *b, double goal, double *lambda, pl_contact_solution *out)
 {
     int size = 3 * m;
     displacement(m, w, b, lambda, s->delta);
@@ -125,7 +126,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, int m, const pl_l
     for (int iteration = 0; iteration < MAX_NEWTON; iteration++) {
         for (int c = 0; c < m; c++)
             pl_law_newton(&laws[c], s->delta + 3 * c, lambda + 3 * c, &s->linear[c]);
-        if (small_enough(m, laws, s->linear, b, s->delta, lambda, out)) {
+        if (small_enough(m, laws, s->linear, b, s->delta, lambda, goal, out)) {
             out->converged = true;
             return PL_OK;
         }
@@ -163,7 +164,7 @@ static pl_status soften(pl_context *ctx, pl_contact_solver *s, int m, const pl_l
         s->soft[c] = laws[c];
         s->soft[c].epsilon2 *= factor;
     }
-    return newton(ctx, s, m, s->soft, w, b, lambda, out);
+    return newton(ctx, s, m, s->soft, w, b, 0, lambda, out);
 }
 
 /* A path of smoother laws, from one as soft as the free motion is large down to the target; a stage that
@@ -194,13 +195,13 @@ static pl_status continuation(pl_context *ctx, pl_contact_solver *s, int m, cons
 }
 
 pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, const double *w,
-                           const double *b, double *lambda, pl_contact_solution *out)
+                           const double *b, double goal, double *lambda, pl_contact_solution *out)
 {
     *out = (pl_contact_solution){.converged = true};
     if (m == 0)
         return PL_OK;
     PL_TRY(reserve(ctx, s, m));
-    PL_TRY(newton(ctx, s, m, laws, w, b, lambda, out));
+    PL_TRY(newton(ctx, s, m, laws, w, b, goal, lambda, out));
     if (!out->converged)
         PL_TRY(continuation(ctx, s, m, laws, w, b, lambda, out));
     return PL_OK;

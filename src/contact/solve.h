@@ -33,9 +33,10 @@ typedef struct pl_contact_solution {
 /* S = D_lambda + D_delta W for a row-major W, itself column-major for LAPACK: [3 m, 3 m]. */
 void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const double *w, double *schur);
 
-/* lambda [3 m] is the guess and the answer; W [3 m, 3 m] symmetric, b [3 m]. The converged delta is left
- * in s->delta. PL_OK also when not converged: look at *out. */
+/* lambda [3 m] is the guess and the answer; W [3 m, 3 m] symmetric, b [3 m]. Residuals below `goal` (m) will
+ * do; 0 asks for as much as rounding allows. The converged delta is left in s->delta. PL_OK also when not
+ * converged: look at *out. */
 pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, const double *w,
-                           const double *b, double *lambda, pl_contact_solution *out);
+                           const double *b, double goal, double *lambda, pl_contact_solution *out);
 
 #endif

@@ -18,6 +18,8 @@
 #define GOOD_RATE     0.95 /* a longer sequence than this is not worth waiting for */
 #define UPHILL_STEPS  8    /* full steps that may enlarge the correction */
 #define UPHILL_RATE   2.0
+#define LAW_GOAL      1e-3 /* of the last correction: how well the contact law is solved on the way */
+#define LAW_EXACT_BELOW 1e4 /* tolerances: from here on it is solved to rounding */
 
 typedef struct newton {
     pl_sim *sim;
@@ -29,6 +31,7 @@ typedef struct newton {
     int uphill;       /* full steps accepted although the correction grew */
     int inadmissible; /* element with J <= 0 at the last evaluation, or -1 */
     bool law_failed;  /* the contact law was not solved at the last correction */
+    bool law_rough;   /* it was solved only as well as needed on the way */
 } newton;
 
 /* F_el at q into sim->residual; false when an element is inadmissible there. */
@@ -103,10 +106,13 @@ static pl_status solve_law(newton *s, const double *q, const double *move)
         sim->guess[i] = (q[i] - s->sub->q0[i]) + move[i];
     for (int c = 0; c < m; c++)
         pl_contact_delta(&sim->contacts.points[c], sim->guess, sim->free_motion + 3 * c);
-    PL_TRY(pl_contact_solve(sim->ctx, &sim->contact_solver, m, sim->laws, sim->delassus.w, sim->free_motion,
+    /* Far from the solution the law need not be solved better than the elastic problem is. */
+    double goal = s->norm > LAW_EXACT_BELOW * sim->scene->def.tolerance ? LAW_GOAL * s->norm : 0;
+    PL_TRY(pl_contact_solve(sim->ctx, &sim->contact_solver, m, sim->laws, sim->delassus.w, sim->free_motion, goal,
                             sim->lambda, &solution));
     sim->info.inner_iterations += solution.iterations;
     s->law_failed = !solution.converged;
+    s->law_rough = goal > 0;
     if (s->law_failed)
         pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: contact law off by %.3e m at contact %d of %d after %d iterations",
                s->sub->step, solution.residual, solution.worst, m, solution.iterations);
@@ -124,7 +130,7 @@ static pl_status correct(newton *s, const double *q, double *move, double *norm)
         move[i] = -sim->residual[i];
     PL_TRY(pl_matrix_solve(sim, move, move));
     pl_stage(sim, PL_STAGE_SOLVE);
-    s->law_failed = false;
+    s->law_failed = s->law_rough = false;
     if (sim->contacts.count > 0) {
         PL_TRY(solve_law(s, q, move));
         for (int i = 0; i < 3 * sim->n; i++)
@@ -331,6 +337,8 @@ static pl_status iterate(newton *s, pl_substep_result *out)
     int limit = sim->info.iterations + sim->scene->def.max_iterations;
     while (sim->info.iterations <= limit) {
         double theta;
+        if (s->norm <= tolerance && s->law_rough)
+            PL_TRY(correct(s, sim->iterate, sim->move, &s->norm));
         if (s->norm <= tolerance && !s->law_failed) {
             int added;
             sim->info.residual = s->norm;
