@@ -81,8 +81,11 @@ double cli_seconds(void); /* monotonic */
 int cmd_run(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
+int cmd_grad(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_mesh(int argc, char **argv);
 int cmd_fit(int argc, char **argv);
+int cmd_suite(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 
 #endif

@@ -13,11 +13,16 @@ typedef struct command {
 static const command commands[] = {
     {"run", "simulate a scene and write VTU files and a summary", cmd_run},
     {"info", "say what a scene or a mesh holds", cmd_info},
+    {"grad", "gradient of a loss with respect to what a scene holds", cmd_grad},
+    {"check", "compare gradients with differences of simulations", cmd_check},
 #ifdef PLIANT_HAVE_CMD_MESH
     {"mesh", "make, check and convert meshes", cmd_mesh},
 #endif
 #ifdef PLIANT_HAVE_CMD_FIT
     {"fit", "find the parameters of a scene that match a target", cmd_fit},
+#endif
+#ifdef PLIANT_HAVE_CMD_SUITE
+    {"suite", "run the paper's identification tasks", cmd_suite},
 #endif
 #ifdef PLIANT_HAVE_CMD_BENCH
     {"bench", "measure speed and accuracy", cmd_bench},

@@ -1,0 +1,387 @@
+/*
+ * The gradient check (pliant/check.h): adjoint against tangent against central differences, kind by
+ * kind and direction by direction, and the regimes of contact that the rollout went through.
+ */
+#include "adjoint/check.h"
+
+#include "core/vec.h"
+
+typedef struct check {
+    pl_context *ctx;
+    const pl_check_def *def;
+    pl_trial trial;
+    pl_rollout *rollout; /* unperturbed, with its tape */
+    pl_gradient *gradient;
+    pl_check_result *result;
+    double value;             /* of the loss, being summed */
+    double *dq, *dv;          /* [n, 3] of a loss term */
+    double *previous;         /* [n, 3] positions a step ago */
+    double *previous_pose;    /* [collider_count, 7] */
+    int *active, *was_active; /* [n, collider_count] in this step and the one before */
+    int done, total;          /* rollouts */
+} check;
+
+pl_check_def pl_check_def_default(void)
+{
+    pl_check_def def = {
+        .steps = 20,
+        .wanted = ~0u,
+        .directions = 2,
+        .step = 1e-3,
+        .step_count = 5,
+        .tolerance = 1e-5,
+        .sweep_tolerance = 1e-7,
+        .newton_tolerance = 1e-13,
+        .seed = 1,
+        .adjoint = pl_adjoint_def_default(),
+    };
+    def.adjoint.tolerance = 1e-11;
+    return def;
+}
+
+static pl_status check_def(pl_context *ctx, const pl_check_def *d)
+{
+    if (!d->loss)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "loss: expected a function");
+    if (d->steps < 1)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "steps = %d: expected >= 1", d->steps);
+    if (d->directions < 0)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "directions = %d: expected >= 0", d->directions);
+    if (d->step_count < 2 || d->step_count > PL_CHECK_STEPS_MAX)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "step_count = %d: expected 2 to %d", d->step_count,
+                       PL_CHECK_STEPS_MAX);
+    if (!(d->step > 0) || !(d->step < 0.5))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "step = %g: expected in (0, 0.5)", d->step);
+    if (!(d->tolerance > 0) || !(d->sweep_tolerance > 0) || !(d->newton_tolerance >= 0))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "tolerances: expected > 0");
+    return PL_OK;
+}
+
+/* ------------------------------------------------------------------------------- regimes */
+
+/* How the collider's own point at x moved from one pose to the other. */
+static void collider_motion(const double from[7], const double to[7], const double x[3], double out[3])
+{
+    double a[9], b[9], r[3], local[3];
+    pl_quat_to_mat3(from + 3, a);
+    pl_quat_to_mat3(to + 3, b);
+    pl_sub3(x, from, r);
+    pl_mat3_tvec(a, r, local);
+    pl_mat3_vec(b, local, out);
+    for (int k = 0; k < 3; k++)
+        out[k] += to[k] - x[k];
+}
+
+static bool slips(const check *c, const pl_state *state, const pl_contact *p, double rho)
+{
+    const pl_scene *scene = c->trial.sim->scene;
+    const double *x0 = c->previous + 3 * (size_t)p->vertex;
+    double mu = scene->friction[p->collider * scene->body_count + scene->body_of[p->vertex]], moved[3],
+           drift[3];
+    collider_motion(c->previous_pose + 7 * p->collider, state->collider_pose + 7 * p->collider, x0,
+                    drift);
+    pl_sub3(state->q + 3 * (size_t)p->vertex, x0, moved);
+    pl_axpy3(-1, drift, moved);
+    pl_axpy3(-pl_dot3(moved, p->normal), p->normal, moved);
+    return rho * (mu * p->force_normal - pl_norm3(p->force_tangent)) < pl_norm3(moved);
+}
+
+/* Counts the contacts of the step that led to `state`. */
+static void classify(check *c, const pl_state *state, const pl_step_info *info)
+{
+    const pl_sim *sim = c->trial.sim;
+    pl_check_regimes *r = &c->result->regimes, before = *r;
+    int colliders = sim->scene->collider_count;
+    double h = sim->scene->def.time_step;
+    memset(c->active, 0, sizeof(int) * (size_t)sim->n * (size_t)colliders);
+    for (int k = 0; k < state->contact_count; k++) {
+        const pl_contact *p = &state->contacts[k];
+        double rho = h * h / sim->mass[p->vertex];
+        int place = p->vertex * colliders + p->collider;
+        if (rho * p->force_normal <= p->gap)
+            continue;
+        c->active[place] = 1;
+        r->impact += !c->was_active[place];
+        if (slips(c, state, p, rho))
+            r->slip++;
+        else
+            r->stick++;
+        r->largest_force = fmax(r->largest_force, p->force_normal);
+    }
+    r->steps++;
+    r->free_steps += r->slip == before.slip && r->stick == before.stick;
+    r->slip_steps += r->slip > before.slip;
+    r->stick_steps += r->stick > before.stick;
+    r->impact_steps += r->impact > before.impact;
+    r->splits += info->splits;
+    int *swap = c->active;
+    c->active = c->was_active, c->was_active = swap;
+}
+
+static void remember(check *c, const pl_state *state)
+{
+    memcpy(c->previous, state->q, sizeof(double) * 3 * (size_t)state->vertex_count);
+    memcpy(c->previous_pose, state->collider_pose,
+           sizeof(double) * 7 * (size_t)c->trial.sim->scene->collider_count);
+}
+
+static bool watch(void *user, int step, const pl_state *state, const pl_step_info *info)
+{
+    (void)step;
+    classify(user, state, info);
+    remember(user, state);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------- derivatives */
+
+static bool loss_term(check *c, int step, const double *q, const double *v)
+{
+    size_t bytes = sizeof(double) * 3 * (size_t)c->trial.sim->n;
+    memset(c->dq, 0, bytes);
+    memset(c->dv, 0, bytes);
+    return c->def->loss(c->def->loss_user, step, q, v, &c->value, c->dq, c->dv);
+}
+
+static bool add_term(void *user, int step, const pl_state *state, const pl_step_info *info)
+{
+    (void)info;
+    return loss_term(user, step, state->q, state->v);
+}
+
+/* The loss of a rollout from the trial as it stands. */
+static pl_status evaluate(check *c, const pl_knob *k, const double *direction, double e, double *loss)
+{
+    pl_status status = PL_OK;
+    pl_rollout *rollout = NULL;
+    PL_TRY(pl_knob_turn(&c->trial, k, direction, e));
+    c->value = 0;
+    if (!loss_term(c, 0, c->trial.state->q, c->trial.state->v))
+        status = pl_fail(c->ctx, PL_ERROR_INTERRUPTED, "the loss stopped the check");
+    else
+        status = pl_trial_run(&c->trial, false, add_term, c, &rollout);
+    pl_rollout_destroy(rollout);
+    *loss = c->value;
+    c->done++;
+    if (status == PL_OK && c->def->progress &&
+        !c->def->progress(c->def->progress_user, c->done, c->total))
+        status = pl_fail(c->ctx, PL_ERROR_INTERRUPTED, "stopped");
+    pl_status back = pl_knob_turn(&c->trial, k, direction, 0);
+    return status == PL_OK ? back : status;
+}
+
+static pl_status difference(check *c, const pl_knob *k, const double *d, bool one_sided, double e,
+                            double *out)
+{
+    double near, far;
+    if (one_sided) {
+        PL_TRY(evaluate(c, k, d, e, &near));
+        PL_TRY(evaluate(c, k, d, 2 * e, &far));
+        *out = (-3 * c->result->loss + 4 * near - far) / (2 * e);
+    } else {
+        PL_TRY(evaluate(c, k, d, e, &near));
+        PL_TRY(evaluate(c, k, d, -e, &far));
+        *out = (near - far) / (2 * e);
+    }
+    return PL_OK;
+}
+
+static bool tangent_term(void *user, int step, const double *q, const double *v, const double *dq,
+                         const double *dv)
+{
+    check *c = user;
+    double kept = c->value;
+    if (!loss_term(c, step, q, v))
+        return false;
+    c->value = kept;
+    for (int i = 0; i < 3 * c->trial.sim->n; i++)
+        c->value += c->dq[i] * dq[i] + c->dv[i] * dv[i];
+    return true;
+}
+
+static pl_status tangent(check *c, const pl_knob *k, const double *d, double *out)
+{
+    pl_gradient *direction = NULL;
+    pl_status status = PL_OK;
+    PL_CHECK(pl_gradient_create(c->trial.sim->scene, c->trial.steps, k->kind, &direction), done);
+    memcpy(pl_gradient_array(direction, k->kind), d, sizeof(double) * (size_t)k->count);
+    c->value = 0;
+    PL_CHECK(pl_rollout_tangent(c->rollout, &c->def->adjoint, direction, tangent_term, c, NULL), done);
+    *out = c->value;
+done:
+    pl_gradient_destroy(c->trial.sim->scene, direction);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------- directions and rows
+ */
+
+/* Uniform in [-1, 1). */
+static double random_number(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+    return (double)(int64_t)(*seed >> 11) / (double)(1ll << 52) - 1.0;
+}
+
+/* d in the knob's natural sizes; pushed inwards where a value is at the edge of its range. */
+static void choose_direction(const check *c, const pl_knob *k, int index, pl_check_row *row, double *d)
+{
+    const double *g = pl_gradient_array(c->gradient, k->kind);
+    uint64_t seed = 1000003ull * c->def->seed + 101ull * k->kind + (uint64_t)index;
+    double most = 0;
+    row->along_gradient = index == c->def->directions;
+    for (int i = 0; i < k->count; i++)
+        most = fmax(most, fabs(k->weight[i] * g[i]));
+    for (int i = 0; i < k->count; i++) {
+        double r = random_number(&seed), along = most > 0 ? k->weight[i] * g[i] / most : 1;
+        d[i] = k->weight[i] * (row->along_gradient ? along : r);
+        row->values += d[i] != 0;
+        bool low = k->base[i] <= k->lower, high = k->base[i] >= k->upper;
+        row->one_sided |= d[i] != 0 && (low || high);
+        d[i] = low ? fabs(d[i]) : high ? -fabs(d[i]) : d[i];
+    }
+}
+
+/* The difference whose neighbour is closest, and the verdict. */
+static void judge(const pl_check_def *def, pl_check_row *row, double typical)
+{
+    int best = 1;
+    for (int s = 2; s < row->step_count; s++)
+        if (fabs(row->differences[s] - row->differences[s - 1]) <
+            fabs(row->differences[best] - row->differences[best - 1]))
+            best = s;
+    row->difference = row->differences[best];
+    row->step = row->steps[best];
+    row->uncertainty = fabs(row->differences[best] - row->differences[best - 1]);
+    double scale =
+        fmax(fmax(fabs(row->adjoint), fabs(row->tangent)), fmax(fabs(row->difference), typical));
+    scale = scale > 0 ? scale : 1;
+    row->error = fabs(row->adjoint - row->difference) / scale;
+    row->sweep_error = fabs(row->adjoint - row->tangent) / scale;
+    row->verdict = PL_CHECK_FAILED;
+    if (row->sweep_error <= def->sweep_tolerance)
+        row->verdict = row->error <= def->tolerance                 ? PL_CHECK_PASSED
+                       : row->error * scale <= 3 * row->uncertainty ? PL_CHECK_UNRESOLVED
+                                                                    : PL_CHECK_FAILED;
+}
+
+static pl_status check_direction(check *c, const pl_knob *k, int index, double *d)
+{
+    pl_check_result *result = c->result;
+    pl_check_row *row = &result->rows[result->row_count];
+    const double *g = pl_gradient_array(c->gradient, k->kind);
+    double typical = 0;
+    *row = (pl_check_row){
+        .kind = k->kind, .name = pl_gradient_name(k->kind), .step_count = c->def->step_count};
+    choose_direction(c, k, index, row, d);
+    if (row->values == 0)
+        return PL_OK;
+    for (int i = 0; i < k->count; i++) {
+        row->adjoint += g[i] * d[i];
+        typical += g[i] * d[i] * g[i] * d[i];
+    }
+    PL_TRY(tangent(c, k, d, &row->tangent));
+    double e = c->def->step;
+    for (int s = 0; s < row->step_count; s++, e /= 10) {
+        row->steps[s] = e;
+        PL_TRY(difference(c, k, d, row->one_sided, e, &row->differences[s]));
+    }
+    judge(c->def, row, sqrt(typical));
+    result->row_count++;
+    result->failed += row->verdict == PL_CHECK_FAILED;
+    result->unresolved += row->verdict == PL_CHECK_UNRESOLVED;
+    if (row->verdict != PL_CHECK_UNRESOLVED)
+        result->worst_error = fmax(result->worst_error, row->error);
+    result->worst_sweep_error = fmax(result->worst_sweep_error, row->sweep_error);
+    return PL_OK;
+}
+
+static pl_status check_kind(check *c, unsigned kind)
+{
+    pl_status status = PL_OK;
+    pl_knob knob = {0};
+    double *d = NULL;
+    PL_CHECK(pl_knob_create(&c->trial, kind, &knob), done);
+    PL_NEW(c->ctx, d, knob.count, done);
+    for (int k = 0; k <= c->def->directions; k++)
+        PL_CHECK(check_direction(c, &knob, k, d), done);
+done:
+    pl_free(c->ctx, d);
+    pl_knob_free(c->ctx, &knob);
+    return status;
+}
+
+/* The unperturbed rollout and its gradient. */
+static pl_status sweep(check *c)
+{
+    const pl_check_def *def = c->def;
+    PL_TRY(pl_state_copy(c->trial.sim->scene, c->trial.start, c->trial.state));
+    remember(c, c->trial.start);
+    PL_TRY(pl_trial_run(&c->trial, true, watch, c, &c->rollout));
+    PL_TRY(pl_gradient_create(c->trial.sim->scene, def->steps, def->wanted, &c->gradient));
+    PL_TRY(pl_rollout_backward(c->rollout, &def->adjoint, def->loss, def->loss_user, c->gradient,
+                               &c->result->adjoint));
+    c->result->loss = c->result->adjoint.loss;
+    /* Knobs read their values from the trial's state: put it back to the start. */
+    return pl_state_copy(c->trial.sim->scene, c->trial.start, c->trial.state);
+}
+
+static pl_status allocate(check *c, pl_sim *sim, const pl_state *start)
+{
+    pl_status status = PL_OK;
+    const pl_scene *scene = sim->scene;
+    size_t n3 = 3 * (size_t)sim->n, pairs = (size_t)sim->n * (size_t)scene->collider_count;
+    int kinds = 0;
+    PL_CHECK(pl_trial_create(sim, start, &c->def->inputs, c->def->steps, &c->trial), done);
+    PL_NEW(c->ctx, c->result, 1, done);
+    for (unsigned kind = 1; pl_gradient_name(kind); kind <<= 1)
+        kinds += (c->def->wanted & kind) && pl_gradient_count(scene, c->def->steps, kind) > 0;
+    c->total = 2 * kinds * (c->def->directions + 1) * c->def->step_count;
+    PL_NEW(c->ctx, c->result->rows, kinds * (c->def->directions + 1), done);
+    double **vectors[] = {&c->dq, &c->dv, &c->previous};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        PL_NEW(c->ctx, *vectors[k], n3, done);
+    PL_NEW(c->ctx, c->previous_pose, 7 * scene->collider_count, done);
+    PL_NEW(c->ctx, c->active, pairs, done);
+    PL_NEW(c->ctx, c->was_active, pairs, done);
+done:
+    return status;
+}
+
+pl_status pl_check(pl_sim *sim, const pl_state *start, const pl_check_def *def, pl_check_result **out)
+{
+    pl_status status = PL_OK;
+    pl_scene *scene = sim->scene;
+    double began = pl_milliseconds(), tolerance = scene->def.tolerance;
+    check c = {.ctx = sim->ctx, .def = def};
+    *out = NULL;
+    PL_TRY(check_def(sim->ctx, def));
+    if (def->newton_tolerance > 0)
+        scene->def.tolerance = def->newton_tolerance;
+    PL_CHECK(allocate(&c, sim, start), done);
+    PL_CHECK(sweep(&c), done);
+    for (unsigned kind = 1; pl_gradient_name(kind); kind <<= 1)
+        if ((def->wanted & kind) && pl_gradient_count(scene, def->steps, kind) > 0)
+            PL_CHECK(check_kind(&c, kind), done);
+    c.result->milliseconds = pl_milliseconds() - began;
+    *out = c.result;
+    c.result = NULL;
+done:
+    scene->def.tolerance = tolerance;
+    pl_check_destroy(c.ctx, c.result);
+    pl_rollout_destroy(c.rollout);
+    pl_gradient_destroy(scene, c.gradient);
+    pl_trial_free(&c.trial);
+    void *arrays[] = {c.dq, c.dv, c.previous, c.previous_pose, c.active, c.was_active};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        pl_free(c.ctx, arrays[k]);
+    return status;
+}
+
+void pl_check_destroy(pl_context *ctx, pl_check_result *result)
+{
+    if (!result)
+        return;
+    pl_free(ctx, result->rows);
+    pl_free(ctx, result);
+}
