@@ -1,0 +1,29 @@
+"""Pliant: a differentiable simulator for soft bodies in frictional contact.
+
+    scene = pliant.Scene.load("scenes/slope.json")
+    rollout = scene.rollout(100)                         # rollout.q [101, n, 3]
+    gradient = rollout.backward({100: target_q - rollout.q[100]})
+    gradient.friction, gradient.young, gradient.velocity
+
+SI units throughout. `pliant.torch` and `pliant.jax` make simulations parts of networks and of compiled
+functions.
+"""
+
+from ._check import Check, CheckResult, check
+from ._fit import FitProgress, FitResult, fit
+from ._library import (ArgumentError, ClosedError, Context, ConvergenceError, Error, FileError,
+                       InterruptedError, MeshError, NumericError, OutOfMemoryError, ParseError,
+                       default_context)
+from ._library import version as __version__
+from ._mesh import Embedding, Mesh, MeshReport, Shape, shapes
+from ._rollout import WANTED, AdjointInfo, Gradient, Rollout
+from ._scene import INPUTS, PARAMETERS, STAGES, Body, Scene, State, StepInfo
+from ._view import View, view
+
+__all__ = [
+    "AdjointInfo", "ArgumentError", "Body", "Check", "CheckResult", "ClosedError", "Context",
+    "ConvergenceError", "Embedding", "Error", "FileError", "FitProgress", "FitResult", "Gradient", "INPUTS",
+    "InterruptedError", "Mesh", "MeshError", "MeshReport", "NumericError", "OutOfMemoryError", "PARAMETERS",
+    "ParseError", "Rollout", "STAGES", "Scene", "Shape", "State", "StepInfo", "View", "WANTED",
+    "__version__", "check", "default_context", "fit", "shapes", "view",
+]

@@ -1,0 +1,150 @@
+"""Fitting: parameters identified from a task."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable, Mapping, Optional, Union
+
+import numpy as np
+
+from . import _api
+from ._library import Array, Context, PathLike, default_context, lib, text
+from ._rollout import _Callback
+from ._scene import Overrides, _overrides, _plain_json
+
+
+@dataclass(frozen=True)
+class FitProgress:
+    """Where a fit is, after the start and after every iteration."""
+
+    iteration: int
+    iterations: int  #: at most
+    evaluations: int
+    loss: float
+    contact_epsilon2: float  #: N m
+    values: dict[str, float]  #: by name
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """What a fit found. k rows: the start and every iteration; p parameters."""
+
+    stop: str  #: why it ended
+    iterations: int
+    evaluations: int
+    names: tuple[str, ...]
+    units: tuple[Optional[str], ...]
+    truth: Array  #: [p], NaN where not known
+    loss: Array  #: [k]
+    epsilon2: Array  #: [k] N m
+    values: Array  #: [k, p]; the last row is the answer
+    gradient: Array  #: [k, p] of the loss, in the optimiser's variables
+    difference: Array  #: [k, p] the same by differences, NaN where not made
+    standard_error: Array  #: [p], NaN where it could not be told
+    correlation: Array  #: [p, p]
+    seconds: float
+    forward_seconds: float
+    backward_seconds: float
+    rollouts: int
+    sweeps: int
+    steps: int  #: of a rollout
+    tape_bytes: int
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The answer by name."""
+        return dict(zip(self.names, map(float, self.values[-1])))
+
+
+def _copy(pointer: Any, *shape: int) -> Array:
+    if not pointer or 0 in shape:
+        return np.full(shape, np.nan)
+    return np.ctypeslib.as_array(pointer, shape).copy()
+
+
+def _result(r: Any) -> FitResult:
+    k, p = r.row_count, r.parameter_count
+
+    def texts(entries: Any) -> tuple[Any, ...]:
+        return tuple(e.decode("utf-8", "replace") if e is not None else None for e in entries[:p])
+
+    return FitResult(
+        lib.pl_stop_text(r.stop).decode(), r.iterations, r.evaluations, texts(r.names), texts(r.units),
+        _copy(r.truth, p), _copy(r.loss, k), _copy(r.epsilon2, k), _copy(r.values, k, p),
+        _copy(r.gradient, k, p), _copy(r.difference, k, p), _copy(r.standard_error, p),
+        _copy(r.correlation, p, p), r.seconds, r.forward_seconds, r.backward_seconds, r.rollouts, r.sweeps,
+        r.steps, r.tape_bytes)
+
+
+def _written(task: Mapping[str, Any], root: Path, place: Path) -> Path:
+    """A task given as a dict, as a file; what it names is looked for in `root`."""
+    content: dict[str, Any] = {"version": 1, **task}
+    scene = content.get("scene")
+    if isinstance(scene, Mapping):
+        content["scene"] = "scene.json"
+        (place / "scene.json").write_text(json.dumps({"version": 1, **scene}, default=_plain_json, indent=1))
+    elif isinstance(scene, (str, os.PathLike)):
+        content["scene"] = str(root / scene)
+    content["loss"] = [{**term, "target": str(root / term["target"])} if "target" in term else term
+                       for term in content.get("loss", [])]
+    path = place / "task.json"
+    path.write_text(json.dumps(content, default=_plain_json, indent=1))
+    return path
+
+
+def fit(task: Union[PathLike, Mapping[str, Any]], overrides: Overrides = (), *,
+        directory: Optional[PathLike] = None, resume: bool = False, report: bool = True,
+        uncertainty: bool = True, progress: Optional[Callable[[FitProgress], Optional[bool]]] = None,
+        root: Optional[PathLike] = None, context: Optional[Context] = None) -> FitResult:
+    """Runs a fitting task: a task file, or a dict with the content of one.
+
+    In a dict, "scene" may be a dict as well, and "version" may be left out; files are looked for in
+    `root` (the current directory by default).
+
+    overrides: as in Scene.load; {"optimizer.iterations": 5, "scene.bodies[0].mesh.cell": 0.1}.
+    directory: checkpoint, history.csv, result.json and the report go there.
+    resume: go on from the directory's checkpoint, bit for bit.
+    report: write report.html too. uncertainty: compute standard errors.
+    progress: called as progress(FitProgress); False stops with InterruptedError.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        if isinstance(task, Mapping):
+            task = _written(task, Path(root or ".").resolve(), Path(place))
+        return _fit(text(task, "task"), overrides, text(directory, "directory"), resume, report, uncertainty,
+                    progress, context or default_context())
+
+
+def _fit(path: Optional[bytes], overrides: Overrides, directory: Optional[bytes], resume: bool, report: bool,
+         uncertainty: bool, progress: Optional[Callable[[FitProgress], Optional[bool]]],
+         context: Context) -> FitResult:
+    count, items = _overrides(overrides)
+    callback, stopped = _Callback(), []
+    d = lib.pl_fit_def_default()
+    d.directory, d.resume, d.report, d.uncertainty = directory, resume, report, uncertainty
+
+    def after_iteration(_user: Any, p: Any) -> None:
+        now = p.contents
+        names = [name.decode("utf-8", "replace") for name in now.names[:now.parameter_count]]
+        if progress is not None and progress(FitProgress(
+                now.iteration, now.iterations, now.evaluations, now.loss, now.contact_epsilon2,
+                dict(zip(names, now.values[:now.parameter_count])))) is False:
+            stopped.append(True)
+
+    kinds: dict[str, Any] = dict(_api.pl_fit_def._fields_)  # type: ignore[arg-type]
+    guarded = callback.guard(after_iteration)
+    d.progress = kinds["progress"](lambda user, p: None if guarded(user, p) else stopped.append(True))
+    d.keep_going = kinds["keep_going"](callback.guard(lambda _user: not stopped))
+    loaded, out = ctypes.POINTER(_api.pl_task)(), ctypes.POINTER(_api.pl_fit_result)()
+    with context._core as core:
+        core.check(lib.pl_task_load(context._pointer, path, count, items, loaded))
+        try:
+            callback.check(core, lib.pl_task_fit(loaded, d, out))
+            return _result(out.contents)
+        finally:
+            lib.pl_fit_result_free(loaded, out)
+            lib.pl_task_destroy(loaded)

@@ -1,0 +1,305 @@
+"""Rollouts and their derivatives."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping as MappingBase
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _api
+from ._library import ArgumentError, Array, Owner, choice, double_p, doubles, lib, view
+from ._mesh import plain
+from ._scene import INPUTS, PARAMETERS, Scene, State, StepInfo
+
+#: What gradients are taken of.
+WANTED = ("position", "velocity", *INPUTS, *PARAMETERS)
+ADJOINT_SOLVERS = ("auto", "direct", "krylov", "semi_implicit")
+PRECONDITIONERS = ("none", "jacobi", "inverse", "woodbury", "lagged")
+
+LossTerm = tuple[float, Optional[ArrayLike], Optional[ArrayLike]]
+LossFunction = Callable[[int, Array, Array], Optional[LossTerm]]
+Rows = Union[ArrayLike, Mapping[int, ArrayLike]]
+
+
+@dataclass(frozen=True)
+class AdjointInfo:
+    """What a reverse or forward sweep took."""
+
+    loss: float
+    iterations: int  #: linear iterations of all steps
+    max_iterations: int  #: in the worst step
+    factorizations: int
+    residual: float  #: largest relative one
+    milliseconds: float
+
+
+class Gradient(Owner, MappingBase):  # type: ignore[type-arg]
+    """Derivatives of a loss by name, as attributes and as a mapping. Arrays are views.
+
+    position, velocity: [n, 3] at the start.
+    vertex_force [steps, n, 3], force [steps, force_count, 3], wind [steps, wind_count, 3],
+    pin_target [steps, pin_vertex_count, 3].
+    collider_pose: [steps, collider_count, 6] per m of translation and per rad about the world's axes
+    through the collider's position.
+    young, poisson, density, bending, damping: [element_count].
+    friction: [collider_count, body_count]; compliance: [pin_count].
+
+    loss: the loss's value; info: what the sweep took.
+    """
+
+    _what = "gradient"
+
+    info: AdjointInfo
+    loss: float
+
+    def __init__(self, scene: Scene, steps: int, wanted: Iterable[str]):
+        self._wanted = tuple(wanted)
+        mask = 0
+        for name in self._wanted:
+            mask |= choice(name, "PL_GRAD_", WANTED, "wanted")
+        out = ctypes.POINTER(_api.pl_gradient)()
+        with scene._core as core:
+            owner = scene._pointer
+            core.check(lib.pl_gradient_create(owner, steps, mask, out))
+            self._own(scene._context._make(out, lambda g: lib.pl_gradient_destroy(owner, g), scene._handle))
+        self._arrays: dict[str, Array] = {}
+        for name in self._wanted:
+            shape = scene.shape_of(name, steps)
+            if name == "collider_pose":
+                shape = (*shape[:-1], 6)
+            array = view(self._handle, getattr(out.contents, name), shape)
+            self._arrays[name] = array
+
+    def __getattr__(self, name: str) -> Array:
+        if name in WANTED:
+            self._pointer
+            if name in self._arrays:
+                return self._arrays[name]
+            raise AttributeError(f"the gradient of {name} was not asked for")
+        raise AttributeError(name)
+
+    def __getitem__(self, name: str) -> Array:
+        self._pointer
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._wanted)
+
+    def __len__(self) -> int:
+        return len(self._wanted)
+
+
+class _Callback:
+    """Keeps what a Python callback raises until the C call is over: nothing may pass through C."""
+
+    def __init__(self) -> None:
+        self.error: Optional[BaseException] = None
+
+    def guard(self, function: Callable[..., Optional[bool]]) -> Callable[..., bool]:
+        def guarded(*arguments: Any) -> bool:
+            try:
+                return function(*arguments) is not False
+            except BaseException as error:  # KeyboardInterrupt too
+                self.error = error
+                return False
+        return guarded
+
+    def check(self, core: Any, status: int) -> None:
+        if self.error is not None:
+            raise self.error
+        core.check(status)
+
+
+def _borrowed(pointer: Any, n: int) -> Array:
+    """[n, 3] doubles that are valid during a callback."""
+    return np.ctypeslib.as_array(pointer, (n, 3))
+
+
+class Rollout(Owner):
+    """A simulation of some steps, made by Scene.rollout.
+
+    q, v: [steps + 1, n, 3] m and m/s; row 0 is the start. None with record=False.
+    info: [steps] array with the fields of StepInfo.
+    state: the State at the end.
+    steps: how many.
+    """
+
+    _what = "rollout"
+
+    def __init__(self, scene: Scene, steps: int, state: Optional[State], position: Optional[ArrayLike],
+                 velocity: Optional[ArrayLike], inputs: Mapping[str, Optional[ArrayLike]], tape: bool,
+                 record: bool, memory_budget: int,
+                 progress: Optional[Callable[[int, StepInfo], Optional[bool]]]):
+        if not isinstance(steps, (int, np.integer)) or steps < 1:
+            raise ArgumentError(f"steps = {steps!r}: expected an integer >= 1")
+        steps = int(steps)
+        d = lib.pl_rollout_def_default()
+        d.steps, d.tape, d.memory_budget = steps, tape, memory_budget
+        self._inputs: dict[str, Array] = {}
+        for name, value in inputs.items():
+            if value is not None:
+                self._inputs[name] = doubles(value, scene.shape_of(name, steps), name)
+                setattr(d.inputs, name, double_p(self._inputs[name]))
+        n = scene.vertex_count
+        self.scene, self.steps = scene, steps
+        self.state = scene.state() if state is None else scene.copy(state)
+        if position is not None:
+            self.state.q = position
+        if velocity is not None:
+            self.state.v = velocity
+        self.q: Any = None
+        self.v: Any = None
+        self.info: NDArray[Any] = np.zeros(steps, np.dtype(_api.pl_step_info))
+        if record:
+            self.q, self.v = np.empty((steps + 1, n, 3)), np.empty((steps + 1, n, 3))
+            self.q[0], self.v[0] = self.state.q, self.state.v
+        with scene._core:
+            self._parameters, self._layout = scene._parameters(), scene._layout
+            self._run(d, progress)
+
+    def _run(self, d: Any, progress: Optional[Callable[[int, StepInfo], Optional[bool]]]) -> None:
+        scene, callback = self.scene, _Callback()
+        q, v, record = self.q, self.v, self.q is not None
+        q_now, v_now, size = self.state.q, self.state.v, ctypes.sizeof(_api.pl_step_info)
+
+        def after_step(_user: Any, step: int, _state: Any, info: Any) -> Optional[bool]:
+            ctypes.memmove(self.info[step - 1:].ctypes.data, info, size)
+            if record:
+                q[step], v[step] = q_now, v_now
+            return progress(step, StepInfo(**plain(info.contents))) if progress is not None else True
+
+        d.progress = _api.pl_progress_fn(callback.guard(after_step))
+        out = ctypes.POINTER(_api.pl_rollout)()
+        with scene._core as core:
+            sim = scene._sim()
+            sim.hold()  # the callback may close the scene
+            try:
+                callback.check(core, lib.pl_rollout_run(sim.pointer, scene._state(self.state), d, out))
+                self._own(scene._context._make(out, lib.pl_rollout_destroy, sim))
+            finally:
+                sim.drop()
+        self._definition = d  # the library keeps a copy, with the callback in it
+
+    @property
+    def bytes(self) -> int:
+        """Size of the tape."""
+        with self._core:
+            return lib.pl_rollout_bytes(self._pointer)
+
+    @property
+    def time(self) -> Array:
+        """[steps + 1] s"""
+        return self.state.time + self.scene.time_step * np.arange(-self.steps, 1)
+
+    def at(self, step: int) -> tuple[Array, Array]:
+        """Positions and velocities [n, 3] after `step` steps, from the tape (record=False)."""
+        n = self.scene.vertex_count
+        q, v = np.empty((n, 3)), np.empty((n, 3))
+        with self.scene._with(self._parameters):
+            self._core.check(lib.pl_rollout_state(self._pointer, step, double_p(q), double_p(v)))
+        return q, v
+
+    # --- derivatives
+
+    def _definition_of(self, solver: str, preconditioner: Optional[str], tolerance: float,
+                       max_iterations: int) -> Any:
+        d = lib.pl_adjoint_def_default()
+        d.solver = choice(solver, "PL_ADJOINT_", ADJOINT_SOLVERS, "solver")
+        if preconditioner is not None:
+            d.preconditioner = choice(preconditioner, "PL_PRECONDITION_", PRECONDITIONERS, "preconditioner")
+        d.tolerance, d.max_iterations = tolerance, max_iterations
+        return d
+
+    def _ready(self) -> None:
+        self._pointer
+        if self.scene._layout != self._layout:
+            raise ArgumentError("rollout: the scene got new parts since it was made")
+
+    def _terms(self, dq: Optional[Rows], dv: Optional[Rows]) -> LossFunction:
+        """The loss whose derivatives are the given rows: its value is not known, and 0."""
+        n = self.scene.vertex_count
+        given: list[Callable[[int], Optional[Array]]] = []
+        for name, rows in (("dq", dq), ("dv", dv)):
+            if isinstance(rows, MappingBase):
+                if not set(rows) <= set(range(self.steps + 1)):
+                    raise ValueError(f"{name}: the rollout has steps 0 to {self.steps}")
+                given.append({k: doubles(row, (n, 3), f"{name}[{k}]") for k, row in rows.items()}.get)
+            elif rows is not None:
+                given.append(doubles(rows, (self.steps + 1, n, 3), name).__getitem__)
+            else:
+                given.append(lambda step: None)
+        return lambda step, q, v: (0.0, given[0](step), given[1](step))
+
+    def backward(self, dq: Optional[Rows] = None, dv: Optional[Rows] = None, *,
+                 loss: Optional[LossFunction] = None, wanted: Optional[Iterable[str]] = None,
+                 solver: str = "auto", preconditioner: Optional[str] = None, tolerance: float = 1e-8,
+                 max_iterations: int = 500) -> Gradient:
+        """One reverse sweep: the gradient of a loss of the states.
+
+        dq, dv: the loss's derivatives by q and v, [steps + 1, n, 3], or {step: [n, 3]}.
+        loss: instead, a function loss(step, q, v) -> (value, dq, dv) of each step's term, or None for
+        steps without one; dq and dv are [n, 3] or None. It is called for steps T, T-1, ..., 0.
+        wanted: names from pliant.WANTED; by default all that the scene has.
+        solver: "auto", "direct", "krylov" or "semi_implicit", with preconditioner, tolerance (relative
+        residual) and max_iterations of "krylov".
+        """
+        self._ready()
+        if (loss is None) == (dq is None and dv is None):
+            raise TypeError("backward: give either dq and dv, or loss")
+        function = loss if loss is not None else self._terms(dq, dv)
+        if isinstance(wanted, str):
+            wanted = (wanted,)
+        if wanted is None:
+            wanted = [name for name in WANTED if 0 not in self.scene.shape_of(name, self.steps)]
+        gradient, n, callback = Gradient(self.scene, self.steps, wanted), self.scene.vertex_count, _Callback()
+
+        def term(_user: Any, step: int, q: Any, v: Any, value: Any, out_q: Any, out_v: Any) -> bool:
+            found = function(step, _borrowed(q, n), _borrowed(v, n))
+            if found is None:
+                return True
+            amount, add_q, add_v = found
+            value[0] += float(amount)
+            for out, add, name in ((out_q, add_q, "dq"), (out_v, add_v, "dv")):
+                if add is not None:
+                    place = _borrowed(out, n)
+                    place += doubles(add, (n, 3), name)
+            return True
+
+        info = _api.pl_adjoint_info()
+        definition = self._definition_of(solver, preconditioner, tolerance, max_iterations)
+        with self.scene._with(self._parameters):
+            callback.check(self._core, lib.pl_rollout_backward(
+                self._pointer, definition, _api.pl_loss_fn(callback.guard(term)), None, gradient._pointer,
+                info))
+        gradient.info, gradient.loss = AdjointInfo(**plain(info)), info.loss
+        return gradient
+
+    def tangent(self, direction: Mapping[str, ArrayLike], *, solver: str = "auto",
+                preconditioner: Optional[str] = None, tolerance: float = 1e-8,
+                max_iterations: int = 500) -> tuple[Array, Array]:
+        """One forward sweep: dq, dv [steps + 1, n, 3], the states' derivatives along a direction.
+
+        direction: name -> array, named and shaped as in Gradient.
+        """
+        self._ready()
+        along, n, callback = Gradient(self.scene, self.steps, direction), self.scene.vertex_count, _Callback()
+        for name, value in direction.items():
+            along[name][...] = doubles(value, along[name].shape, name)
+        dq, dv = np.empty((self.steps + 1, n, 3)), np.empty((self.steps + 1, n, 3))
+
+        def visit(_user: Any, step: int, _q: Any, _v: Any, q_now: Any, v_now: Any) -> None:
+            dq[step], dv[step] = _borrowed(q_now, n), _borrowed(v_now, n)
+
+        definition = self._definition_of(solver, preconditioner, tolerance, max_iterations)
+        with self.scene._with(self._parameters):
+            callback.check(self._core, lib.pl_rollout_tangent(
+                self._pointer, definition, along._pointer, _api.pl_tangent_fn(callback.guard(visit)), None,
+                None))
+        return dq, dv
+
+    def __repr__(self) -> str:
+        return f"<pliant.Rollout {'closed' if self.closed else f'{self.steps} steps'}>"

@@ -1,0 +1,648 @@
+"""Scenes, states and steps."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import weakref
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _api
+from ._library import (ArgumentError, Array, Context, Handle, Owner, PathLike, choice, default_context,
+                       double_p, doubles, int_p, integers, lib, text, vector, view)
+from ._mesh import Mesh, plain
+
+if TYPE_CHECKING:
+    from ._rollout import Rollout
+
+Reference = Union[int, str]
+Table = tuple[ArrayLike, ArrayLike]  # times [k] s, values [k, width]
+Overrides = Union[Mapping[str, Any], Sequence[str]]
+
+MODELS = ("arap", "corotated", "neo_hookean")
+READINGS = ("exact", "projective")
+SOLVERS = ("auto", "direct", "lagged", "constant")
+SHAPES = ("half_space", "sphere", "box", "cylinder", "capsule", "mesh")
+PER = ("vertex", "group", "mass")
+#: What a scene is parametrised by, and gradients are taken of.
+PARAMETERS = ("young", "poisson", "density", "bending", "damping", "friction", "compliance")
+#: What drives a step.
+INPUTS = ("vertex_force", "force", "wind", "pin_target", "collider_pose")
+STAGES = ("local", "assemble", "factor", "solve", "contact", "other")
+
+
+@dataclass(frozen=True)
+class StepInfo:
+    """What a step took. Energies in J, lengths in m, forces in N."""
+
+    converged: bool
+    iterations: int  #: Newton iterations of all substeps
+    inner_iterations: int  #: of the contact solver
+    linear_solves: int
+    factorizations: int
+    splits: int  #: times the step was halved
+    contacts: int
+    residual: float  #: largest vertex move of the last Newton step, m
+    complementarity: float
+    cone_violation: float  #: largest |friction force| - mu normal force, N
+    penetration: float  #: m
+    energy_kinetic: float
+    energy_elastic: float
+    energy_gravity: float
+    milliseconds: tuple[float, ...]  #: of the stages pliant.STAGES
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body of a scene: its rows in arrays over vertices and over elements."""
+
+    index: int
+    name: str
+    mesh: Mesh  #: the scene's own, read only
+    vertices: slice
+    elements: slice
+    cloth: bool
+    mass: float  #: kg
+
+
+class State(Owner):
+    """Positions, velocities and contacts at one time. Read and write the arrays between steps.
+
+    Made by Scene.state(); not shared between scenes.
+    """
+
+    _what = "state"
+
+    def __init__(self, scene: Scene):
+        out = ctypes.POINTER(_api.pl_state)()
+        with scene._core as core:
+            owner = scene._pointer
+            core.check(lib.pl_state_create(owner, out))
+            self._own(scene._context._make(out, lambda s: lib.pl_state_destroy(owner, s), scene._handle))
+        self._scene_handle, self._layout, self._info = scene._handle, scene._layout, scene._info
+        self._q: Optional[Array] = None
+        self._v: Optional[Array] = None
+
+    @property
+    def q(self) -> Array:
+        """Positions [n, 3] m: a view."""
+        if self._q is None:
+            self._q = view(self._handle, self._pointer.contents.q, (self._info.vertex_count, 3))
+        self._pointer
+        return self._q
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None:
+        self.q[:] = doubles(value, self.q.shape, "q")
+
+    @property
+    def v(self) -> Array:
+        """Velocities [n, 3] m/s: a view."""
+        if self._v is None:
+            self._v = view(self._handle, self._pointer.contents.v, (self._info.vertex_count, 3))
+        self._pointer
+        return self._v
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        self.v[:] = doubles(value, self.v.shape, "v")
+
+    @property
+    def time(self) -> float:
+        """s"""
+        return self._pointer.contents.time
+
+    @time.setter
+    def time(self, value: float) -> None:
+        if not np.isfinite(value):
+            raise ValueError(f"time = {value}: expected a finite number")
+        self._pointer.contents.time = value
+
+    @property
+    def step(self) -> int:
+        """Steps done."""
+        return self._pointer.contents.step
+
+    @property
+    def pin_target(self) -> Array:
+        """Where the pins pull to [pin_vertex_count, 3] m: a view."""
+        return view(self._handle, self._pointer.contents.pin_target, (self._info.pin_vertex_count, 3))
+
+    @property
+    def collider_pose(self) -> Array:
+        """Where the colliders are [collider_count, 7]: position, quaternion w, x, y, z; a view."""
+        return view(self._handle, self._pointer.contents.collider_pose, (self._info.collider_count, 7))
+
+    @property
+    def contacts(self) -> NDArray[Any]:
+        """Contacts of the last step, copied: an array with the fields vertex, collider, normal [3],
+        gap (m), force_normal (N) and force_tangent [3] (N)."""
+        with self._core:
+            state = self._pointer.contents
+            if not state.contact_count:
+                return np.empty(0, np.dtype(_api.pl_contact))
+            raw = (_api.pl_contact * state.contact_count).from_address(
+                ctypes.addressof(state.contacts.contents))
+            return np.array(raw)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<pliant.State closed>"
+        return f"<pliant.State {self._info.vertex_count} vertices, step {self.step}, {self.time:g} s>"
+
+
+def _overrides(overrides: Overrides) -> tuple[int, Any]:
+    if isinstance(overrides, Mapping):
+        overrides = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+                     for key, value in overrides.items()]
+    encoded = [text(item, "overrides") for item in overrides]
+    return len(encoded), (ctypes.c_char_p * max(len(encoded), 1))(*encoded)
+
+
+def _plain_json(value: Any) -> Any:
+    """For json.dumps: arrays and NumPy numbers as what JSON knows."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    raise TypeError(f"a scene cannot hold a {type(value).__name__}")
+
+
+def _count(name: str) -> Any:
+    """A property: one of the numbers in pl_scene_info."""
+    def get(scene: Scene) -> int:
+        scene._pointer
+        return getattr(scene._info, name)
+    return property(get)
+
+
+class Scene(Owner):
+    """Bodies, what holds and drives them, and what they touch.
+
+    Read one with Scene.load or Scene.from_dict, or make an empty one and add to it:
+
+    time_step: s.
+    gravity: [3] m/s^2.
+    tolerance: a step is solved when no vertex moves more in a Newton step, m.
+    max_iterations, max_splits: Newton iterations before a step is halved, and how often it may be.
+    contact_epsilon2: gap times force of a contact, N m.
+    contact_margin: distance at which a vertex becomes a contact, m; 0 = automatic.
+    solver: "auto", "direct", "lagged" or "constant".
+    """
+
+    _what = "scene"
+
+    #: What a file says beyond the scene itself: its name, and how many steps to simulate.
+    name: str = ""
+    steps: int = 100
+
+    def __init__(self, *, time_step: float = 0.01, gravity: ArrayLike = (0, 0, -9.81),
+                 tolerance: float = 1e-10, max_iterations: int = 50, max_splits: int = 6,
+                 contact_epsilon2: float = 0.5e-12, contact_margin: float = 0.0, solver: str = "auto",
+                 context: Optional[Context] = None):
+        definition = _api.pl_scene_def(
+            time_step, vector(gravity, 3, "gravity"), tolerance, max_iterations, max_splits,
+            contact_epsilon2, contact_margin, choice(solver, "PL_SOLVER_", SOLVERS, "solver"))
+        self._create(context, lambda ctx, out: lib.pl_scene_create(ctx, definition, out))
+
+    def _create(self, context: Optional[Context], call: Callable[[Any, Any], int]) -> None:
+        self._context = context or default_context()
+        out = ctypes.POINTER(_api.pl_scene)()
+        with self._context._core as core:
+            core.check(call(self._context._pointer, out))
+            self._own(self._context._make(out, lib.pl_scene_destroy))
+            self._info = lib.pl_scene_get_info(out)
+        self._workspace: Optional[tuple[Handle, Callable[[], Any]]] = None
+        self._layout = 0  # counts added parts: states and rollouts belong to one layout
+        self._revision = 0  # counts changes of parameters
+        self._colliders: list[tuple[Any, Any]] = []  # definitions with what they point to, for pictures
+        self._parameters_of: tuple[int, dict[str, Array]] = (-1, {})
+
+    @classmethod
+    def load(cls, path: PathLike, overrides: Overrides = (), *, context: Optional[Context] = None) -> Scene:
+        """Reads a scene file (docs/scenes.md). overrides: {"bodies[0].material.young": 2e5}."""
+        p, (count, items), info = text(path, "path"), _overrides(overrides), _api.pl_scene_file_info()
+        scene = cls.__new__(cls)
+        scene._create(context, lambda ctx, out: lib.pl_scene_load(ctx, p, count, items, out, info))
+        scene.name, scene.steps = info.name.decode("utf-8", "replace"), info.steps
+        return scene
+
+    @classmethod
+    def from_dict(cls, scene: Mapping[str, Any], overrides: Overrides = (), *,
+                  directory: Optional[PathLike] = None, context: Optional[Context] = None) -> Scene:
+        """The same from a dict with the content of a scene file; "version" may be left out.
+
+        directory: where mesh files are looked for; the current one by default.
+        """
+        content = json.dumps({"version": 1, **scene}, default=_plain_json, indent=1).encode()
+        (count, items), info = _overrides(overrides), _api.pl_scene_file_info()
+        made = cls.__new__(cls)
+        made._create(context, lambda ctx, out: lib.pl_scene_load_text(
+            ctx, content, len(content), b"scene", text(directory, "directory"), count, items, out, info))
+        made.name, made.steps = info.name.decode("utf-8", "replace"), info.steps
+        return made
+
+    # --- parts
+
+    def _add(self, function: Any, definition: Any) -> int:
+        index = ctypes.c_int()
+        with self._core:  # parts may only be added while there is no sim
+            self._pointer
+            if self._core.busy:
+                raise ArgumentError("a scene cannot get new parts inside a callback")
+        if self._workspace is not None:
+            self._workspace[1]()
+            self._workspace = None
+        with self._core as core:
+            core.check(function(self._pointer, definition, index))
+            self._info = lib.pl_scene_get_info(self._pointer)
+            self._layout += 1
+            self._revision += 1
+        return index.value
+
+    def add_body(self, mesh: Mesh, *, name: Optional[str] = None, model: str = "neo_hookean",
+                 reading: str = "exact", young: ArrayLike = 1e5, poisson: ArrayLike = 0.3,
+                 density: ArrayLike = 1000.0, thickness: float = 1e-3, bending: ArrayLike = 0.0,
+                 damping: ArrayLike = 0.0, velocity: ArrayLike = (0, 0, 0),
+                 angular_velocity: ArrayLike = (0, 0, 0), positions: Optional[ArrayLike] = None,
+                 velocities: Optional[ArrayLike] = None, lumped_equally: bool = False) -> int:
+        """Adds a body whose rest shape is the mesh, and returns its index.
+
+        model: "neo_hookean", "corotated" or "arap". reading: "exact" or "projective".
+        young Pa, poisson in [0, 0.499], density kg/m^3, bending N m, damping 1/s: one number, or one for
+        every tet (or cloth triangle). thickness: of cloth, m.
+        velocity [3] m/s, angular_velocity [3] rad/s; or positions and velocities [n, 3] of the vertices.
+        """
+        d = lib.pl_body_def_default()
+        keep = []
+        with mesh._core:
+            content = mesh._pointer.contents
+            elements, vertices = content.tet_count or content.triangle_count, content.vertex_count
+            d.mesh = mesh._pointer
+        d.name = text(name, "name")
+        d.model = choice(model, "PL_", MODELS, "model")
+        d.reading = choice(reading, "PL_", READINGS, "reading")
+        materials = {"young": young, "poisson": poisson, "density": density, "bending": bending,
+                     "damping": damping}
+        for key, value in materials.items():
+            if np.ndim(value) == 0:
+                setattr(d, key, float(doubles(value, (), key)))
+            else:
+                keep.append(doubles(value, (elements,), key))
+                setattr(d, key + "_of", double_p(keep[-1]))
+        d.thickness, d.lumped_equally = thickness, lumped_equally
+        d.velocity = vector(velocity, 3, "velocity")
+        d.angular_velocity = vector(angular_velocity, 3, "angular_velocity")
+        for key, rows in (("positions", positions), ("velocities", velocities)):
+            if rows is not None:
+                keep.append(doubles(rows, (vertices, 3), key))
+                setattr(d, key, double_p(keep[-1]))
+        if mesh._core is not self._core:
+            raise ArgumentError("mesh: made with another context than the scene")
+        return self._add(lib.pl_scene_add_body, d)
+
+    def add_pin(self, body: Reference, vertices: Union[str, ArrayLike], *, compliance: float = 1e-9,
+                offset: Optional[Table] = None, rotation: Optional[Table] = None,
+                pivot: ArrayLike = (0, 0, 0)) -> int:
+        """Holds vertices (indices, or the name of a group) with springs of compliance m/N.
+
+        offset: (times [k] s, values [k, 3] m) added to the initial positions.
+        rotation: (times, values [k, 4]: unit axis and rad) about pivot [3], before the offset.
+        """
+        d = lib.pl_pin_def_default()
+        d.body = self.body_index(body)
+        index = self._vertices(d.body, vertices)
+        d.vertex_count, d.vertices, d.compliance = len(index), int_p(index), compliance
+        keep = [self._table(offset, 3, "offset"), self._table(rotation, 4, "rotation")]
+        d.offset, d.rotation = keep[0][0], keep[1][0]
+        d.pivot = vector(pivot, 3, "pivot")
+        return self._add(lib.pl_scene_add_pin, d)
+
+    def add_force(self, body: Reference, vertices: Union[str, ArrayLike, None] = None, *,
+                  value: ArrayLike = (0, 0, 0), per: str = "vertex", table: Optional[Table] = None) -> int:
+        """Pushes vertices (all by default) with value [3]: N "per" "vertex", N in all on the "group",
+        or N/kg per "mass". table: (times [k] s, values [k, 3]) instead of value."""
+        d = lib.pl_force_def_default()
+        d.body = self.body_index(body)
+        if vertices is not None:
+            index = self._vertices(d.body, vertices)
+            d.vertex_count, d.vertices = len(index), int_p(index)
+        d.per = choice(per, "PL_PER_", PER, "per")
+        d.value = vector(value, 3, "value")
+        keep = self._table(table, 3, "table")
+        d.table = keep[0]
+        return self._add(lib.pl_scene_add_force, d)
+
+    def add_wind(self, body: Reference, *, velocity: ArrayLike = (0, 0, 0), drag: float = 1.0,
+                 table: Optional[Table] = None) -> int:
+        """Blows at a body's surface with velocity [3] m/s and drag N s/m^3. table: (times, [k, 3])."""
+        d = lib.pl_wind_def_default()
+        d.body, d.drag, d.velocity = self.body_index(body), drag, vector(velocity, 3, "velocity")
+        keep = self._table(table, 3, "table")
+        d.table = keep[0]
+        return self._add(lib.pl_scene_add_wind, d)
+
+    def add_collider(self, shape: str, *, name: Optional[str] = None, friction: float = 0.5,
+                     radius: float = 0.0, half_height: float = 0.0, half_extents: ArrayLike = (0, 0, 0),
+                     surface: Optional[Mesh] = None, position: ArrayLike = (0, 0, 0),
+                     rotation: ArrayLike = (1, 0, 0, 0), table: Optional[Table] = None) -> int:
+        """Adds a rigid obstacle and returns its index.
+
+        shape: "half_space" (z <= 0 of its frame is solid), "sphere" (radius), "box" (half_extents [3]),
+        "cylinder" and "capsule" (radius, half_height, about z), "mesh" (surface: a closed one). All in m.
+        position [3] m, rotation quaternion w, x, y, z; or table: (times [k] s, poses [k, 7]).
+        """
+        d = lib.pl_collider_def_default()
+        d.name, d.friction = text(name, "name"), friction
+        d.shape = choice(shape, "PL_", SHAPES, "shape")
+        size: ArrayLike = half_extents if shape == "box" else (radius, half_height, 0)
+        d.size = vector(size, 3, "half_extents")
+        d.pose = vector(np.concatenate([doubles(position, (3,), "position"),
+                                        doubles(rotation, (4,), "rotation")]), 7, "pose")
+        keep = self._table(table, 7, "table")
+        d.table = keep[0]
+        if surface is not None:
+            if surface._core is not self._core:
+                raise ArgumentError("surface: made with another context than the scene")
+            surface = surface.copy()
+            d.surface = surface._pointer
+        index = self._add(lib.pl_scene_add_collider, d)
+        self._colliders.append((d, (keep, surface)))
+        return index
+
+    def set_friction(self, body: Reference, collider: int, friction: float) -> None:
+        """The coefficient between one body and one collider, instead of the collider's own."""
+        with self._core as core:
+            core.check(lib.pl_scene_set_friction(self._pointer, self.body_index(body), collider, friction))
+            self._revision += 1
+
+    @staticmethod
+    def _table(table: Optional[Table], width: int, name: str) -> tuple[Any, Any]:
+        if table is None:
+            return _api.pl_table(), None
+        times, values = table
+        t = np.asarray(times)
+        t = doubles(t, (t.size,), f"{name}: times")
+        v = doubles(values, (len(t), width), f"{name}: values")
+        return _api.pl_table(len(t), double_p(t), double_p(v)), (t, v)
+
+    def _vertices(self, body: int, vertices: Union[str, ArrayLike]) -> NDArray[np.intc]:
+        if isinstance(vertices, str):
+            return self.bodies[body].mesh.group(vertices)
+        return integers(vertices, (-1,), "vertices")
+
+    # --- what it holds
+
+    def body_index(self, body: Reference) -> int:
+        """The index of a body given by name or index."""
+        if isinstance(body, str):
+            names = [b.name for b in self.bodies]
+            if body not in names:
+                raise ArgumentError(f"no body {body!r}; there are: {', '.join(names) or 'none'}")
+            return names.index(body)
+        if not 0 <= body < self.body_count:
+            raise ArgumentError(f"body = {body}: the scene has {self.body_count}")
+        return int(body)
+
+    @property
+    def bodies(self) -> list[Body]:
+        """The bodies, in order."""
+        found = []
+        with self._core as core:
+            for index in range(self._info.body_count):
+                b = _api.pl_body_info()
+                core.check(lib.pl_scene_body(self._pointer, index, b))
+                found.append(Body(
+                    index, b.name.decode("utf-8", "replace"),
+                    Mesh._borrow(self._context, self._handle, b.mesh),
+                    slice(b.vertex_offset, b.vertex_offset + b.vertex_count),
+                    slice(b.element_offset, b.element_offset + b.element_count), b.cloth, b.mass))
+        return found
+
+    body_count: int = _count("body_count")
+    vertex_count: int = _count("vertex_count")
+    element_count: int = _count("element_count")
+    pin_count: int = _count("pin_count")
+    pin_vertex_count: int = _count("pin_vertex_count")
+    force_count: int = _count("force_count")
+    wind_count: int = _count("wind_count")
+    collider_count: int = _count("collider_count")
+
+    @property
+    def mass(self) -> float:
+        """kg"""
+        with self._core:
+            return lib.pl_scene_get_info(self._pointer).mass
+
+    @property
+    def time_step(self) -> float:
+        """s"""
+        with self._core:
+            return lib.pl_scene_get_def(self._pointer).time_step
+
+    def shape_of(self, name: str, steps: int = 1) -> tuple[int, ...]:
+        """The shape of an input over `steps` steps, of a parameter, or of "position" and "velocity"."""
+        i = self._info
+        rows = {"vertex_force": (i.vertex_count, 3), "force": (i.force_count, 3), "wind": (i.wind_count, 3),
+                "pin_target": (i.pin_vertex_count, 3), "collider_pose": (i.collider_count, 7)}
+        if name in rows:
+            return (steps, *rows[name])
+        if name in ("position", "velocity"):
+            return (i.vertex_count, 3)
+        if name not in PARAMETERS:
+            raise ValueError(f"{name!r}: expected one of "
+                             f"{', '.join(('position', 'velocity', *INPUTS, *PARAMETERS))}")
+        return {"friction": (i.collider_count, i.body_count), "compliance": (i.pin_count,)}.get(
+            name, (i.element_count,))
+
+    # --- parameters
+
+    def get(self, name: str) -> Array:
+        """A parameter as an array: young (Pa), poisson, density (kg/m^3), bending (N m), damping (1/s)
+        are [element_count], friction [collider_count, body_count], compliance (m/N) [pin_count]."""
+        values = np.empty(self.shape_of(name) if name in PARAMETERS else self._no_parameter(name))
+        with self._core as core:
+            for owner, part in self._parts(name, values):
+                core.check(lib.pl_scene_get_param(self._pointer, getattr(_api, "PL_" + name.upper()), owner,
+                                                  part.size, double_p(part)))
+        return values
+
+    def set(self, name: str, value: ArrayLike, body: Optional[Reference] = None) -> None:
+        """Changes a parameter, for later steps and rollouts: one number, or an array shaped as get's.
+
+        body: only that body's elements (or column of friction).
+        """
+        values = self.get(name)
+        if body is None:
+            values[...] = doubles(value, values.shape, name)
+        else:
+            b = self.bodies[self.body_index(body)]
+            place = values[:, b.index] if name == "friction" else values[b.elements]
+            if name == "compliance":
+                raise ValueError("compliance: belongs to pins, not to bodies")
+            place[...] = doubles(value, place.shape, name)
+        self._write({name: values})
+
+    @staticmethod
+    def _no_parameter(name: str) -> Any:
+        raise ValueError(f"{name!r}: expected one of {', '.join(PARAMETERS)}")
+
+    def _parts(self, name: str, values: Array) -> Iterator[tuple[int, Array]]:
+        """The owners of a parameter with their parts of the whole array."""
+        if name == "friction":
+            yield from ((c, values[c]) for c in range(len(values)) if values[c].size)
+        elif name == "compliance":
+            yield from ((p, values[p:p + 1]) for p in range(len(values)))
+        else:
+            yield from ((b.index, values[b.elements]) for b in self.bodies)
+
+    def _write(self, changes: Mapping[str, Array]) -> None:
+        """Sets whole parameters; all of them, or none if a value is impossible."""
+        with self._core as core:
+            before = {name: self.get(name) for name in changes}
+            self._revision += 1
+            try:
+                for name, values in changes.items():
+                    for owner, part in self._parts(name, values):
+                        core.check(lib.pl_scene_set_param(
+                            self._pointer, getattr(_api, "PL_" + name.upper()), owner, part.size,
+                            double_p(part)))
+            except Exception:
+                for name, values in before.items():
+                    for owner, part in self._parts(name, values):
+                        lib.pl_scene_set_param(self._pointer, getattr(_api, "PL_" + name.upper()), owner,
+                                               part.size, double_p(part))
+                raise
+
+    def _parameters(self) -> dict[str, Array]:
+        """All parameters; the same object while nothing changes."""
+        with self._core:
+            if self._parameters_of[0] != self._revision:
+                self._parameters_of = (self._revision, {name: self.get(name) for name in PARAMETERS})
+            return self._parameters_of[1]
+
+    @contextmanager
+    def _with(self, parameters: Mapping[str, Array]) -> Iterator[None]:
+        """For a while, other parameters. Other threads wait."""
+        with self._core:
+            now = self._parameters()
+            changes = {name: values for name, values in parameters.items()
+                       if values is not now[name] and not np.array_equal(values, now[name])}
+            if not changes:
+                yield
+                return
+            revision = self._revision
+            self._write(changes)
+            try:
+                yield
+            finally:
+                self._write({name: now[name] for name in changes})
+                self._revision, self._parameters_of = revision, (revision, now)
+
+    # --- simulation
+
+    def state(self) -> State:
+        """A new state at the scene's start."""
+        return State(self)
+
+    def copy(self, state: State) -> State:
+        """An independent copy of a state."""
+        made = State(self)
+        with self._core as core:
+            core.check(lib.pl_state_copy(self._pointer, self._state(state), made._pointer))
+        return made
+
+    def _state(self, state: State) -> Any:
+        if not isinstance(state, State):
+            raise TypeError(f"state: expected a pliant.State, got {type(state).__name__}")
+        pointer = state._pointer
+        if state._scene_handle is not self._handle:
+            raise ArgumentError("state: made by another scene")
+        if state._layout != self._layout:
+            raise ArgumentError("state: the scene got new parts since it was made")
+        return pointer
+
+    def _sim(self) -> Handle:
+        """The workspace of steps and rollouts, made when first needed."""
+        pointer = self._pointer
+        if self._workspace is None:
+            out = ctypes.POINTER(_api.pl_sim)()
+            self._core.check(lib.pl_sim_create(pointer, out))
+            sim = self._context._make(out, lib.pl_sim_destroy, self._handle)
+            sim.hold()
+            self._workspace = (sim, weakref.finalize(self, sim.drop))
+        return self._workspace[0]
+
+    def close(self) -> None:
+        """Gives the memory back as soon as nothing else needs it. Later use raises ClosedError."""
+        if self._workspace is not None:
+            self._workspace[1]()
+        super().close()
+
+    def step(self, state: State, *, vertex_force: Optional[ArrayLike] = None,
+             force: Optional[ArrayLike] = None, wind: Optional[ArrayLike] = None,
+             pin_target: Optional[ArrayLike] = None,
+             collider_pose: Optional[ArrayLike] = None) -> StepInfo:
+        """Advances the state by one time step; on failure it stays as it was.
+
+        Inputs replace the scene's own values at the end of the step: vertex_force [n, 3] N (added to the
+        scene's forces), force [force_count, 3], wind [wind_count, 3] m/s,
+        pin_target [pin_vertex_count, 3] m, collider_pose [collider_count, 7].
+        """
+        inputs, keep = _api.pl_inputs(), []
+        given = {"vertex_force": vertex_force, "force": force, "wind": wind, "pin_target": pin_target,
+                 "collider_pose": collider_pose}
+        for name, value in given.items():
+            if value is not None:
+                keep.append(doubles(value, self.shape_of(name)[1:], name))
+                setattr(inputs, name, double_p(keep[-1]))
+        info = _api.pl_step_info()
+        with self._core as core:
+            core.check(lib.pl_step(self._sim().pointer, self._state(state), inputs, info))
+        return StepInfo(**plain(info))
+
+    def fields(self, state: State) -> dict[str, Array]:
+        """Of every element at a state: energy J, stress [., 3, 3] (Cauchy) Pa, von_mises Pa."""
+        m = self.element_count
+        energy, stress, von_mises = np.empty(m), np.empty((m, 3, 3)), np.empty(m)
+        with self._core as core:
+            core.check(lib.pl_element_fields(self._sim().pointer, self._state(state), double_p(energy),
+                                             double_p(stress), double_p(von_mises)))
+        return {"energy": energy, "stress": stress, "von_mises": von_mises}
+
+    def rollout(self, steps: Optional[int] = None, state: Optional[State] = None, *,
+                position: Optional[ArrayLike] = None, velocity: Optional[ArrayLike] = None,
+                vertex_force: Optional[ArrayLike] = None, force: Optional[ArrayLike] = None,
+                wind: Optional[ArrayLike] = None, pin_target: Optional[ArrayLike] = None,
+                collider_pose: Optional[ArrayLike] = None, tape: bool = True, record: bool = True,
+                memory_budget: int = 0,
+                progress: Optional[Callable[[int, StepInfo], Optional[bool]]] = None) -> Rollout:
+        """Simulates, and keeps what gradients need.
+
+        steps: how many; by default as the scene's file says.
+        state: where to start (left as it is); the scene's start by default.
+        position, velocity: [n, 3] at the start instead.
+        vertex_force [steps, n, 3] N, force [steps, force_count, 3], wind [steps, wind_count, 3] m/s,
+        pin_target [steps, pin_vertex_count, 3] m, collider_pose [steps, collider_count, 7]: as in step.
+        Arrays that fit already are used where they are: leave them unchanged until after backward.
+        Without a row per step (shape [force_count, 3]), the same is used in every step.
+        tape: False saves memory when no gradient is wanted.
+        record: keep rollout.q and rollout.v.
+        memory_budget: bytes for the tape, 0 = no limit; beyond it, steps are computed again.
+        progress: called as progress(step, info) after every step; False stops with InterruptedError.
+        """
+        from ._rollout import Rollout
+        inputs = {"vertex_force": vertex_force, "force": force, "wind": wind, "pin_target": pin_target,
+                  "collider_pose": collider_pose}
+        return Rollout(self, self.steps if steps is None else steps, state, position, velocity, inputs, tape,
+                       record, memory_budget, progress)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<pliant.Scene closed>"
+        i = self._info
+        return (f"<pliant.Scene {i.body_count} bodies, {i.vertex_count} vertices, {i.element_count} elements, "
+                f"{i.collider_count} colliders>")
