@@ -1,8 +1,9 @@
 /*
  * Rollouts. With a memory budget below the full tape, states are kept at a few steps and the steps between
  * are run again when a sweep needs them: bisection inside each interval, so that memory grows with the
- * logarithm of its length. Everything restarts at multiples of PL_FORGET_EVERY, where a step depends on the
- * state alone, so recomputed steps are the original ones bit for bit.
+ * logarithm of its length. Everything restarts at the first step and at
+ * multiples of PL_FORGET_EVERY, where a step depends on the state alone, so recomputed steps are the original
+ * ones bit for bit.
  */
 #include "sim/rollout.h"
 
@@ -68,6 +69,8 @@ pl_inputs pl_rollout_inputs_at(const pl_rollout *r, int step)
 pl_status pl_rollout_advance(pl_rollout *r, pl_state *state, int to, pl_tape *tape)
 {
     int first = r->checkpoints[0]->step;
+    if (state->step == first)
+        pl_sim_forget(r->sim);
     while (state->step < first + to) {
         pl_inputs inputs = pl_rollout_inputs_at(r, state->step - first);
         PL_TRY(pl_step_recorded(r->sim, state, &inputs, NULL, tape ? record : NULL, tape));
@@ -110,6 +113,7 @@ static pl_status run(pl_rollout *r, pl_state *state)
     const pl_rollout_def *def = &r->def;
     int first = state->step, interval = r->whole || !def->tape ? 0 : checkpoint_interval(r);
     PL_TRY(keep_state(r, state));
+    pl_sim_forget(r->sim);
     for (int k = 0; k < r->steps; k++) {
         pl_step_info info;
         pl_inputs inputs = pl_rollout_inputs_at(r, k);
