@@ -10,6 +10,7 @@
 
 typedef struct test_problem {
     test_world w;
+    int first; /* number of the step it starts with */
     int steps;
     pl_scene_info info;
     pl_gradient *base;    /* the values themselves; collider_pose is kept apart */
@@ -186,6 +187,7 @@ static inline double test_run(test_problem *p, const pl_gradient *at, const doub
     assert_ok(ctx, pl_state_create(p->w.scene, &state));
     memcpy(state->q, at->position, sizeof(double) * 3 * (size_t)p->w.n);
     memcpy(state->v, at->velocity, sizeof(double) * 3 * (size_t)p->w.n);
+    state->step = p->first;
     p->value = 0, p->splits = 0;
     test_loss(p, 0, state->q, state->v, &p->value, dq, dv);
     pl_rollout_def def = pl_rollout_def_default();
