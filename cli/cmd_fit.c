@@ -13,7 +13,7 @@ typedef struct fit_options {
     const char *out;
     int threads;
     cli_list set;
-    bool resume, no_report, json, verbose;
+    bool resume, no_report, json, schema, verbose;
 } fit_options;
 
 /* ------------------------------------------------------------------------------- progress */
@@ -135,6 +135,16 @@ static int fit(const char *path, fit_options *options, pl_context *ctx)
     return code;
 }
 
+static int print_schema(pl_context *ctx)
+{
+    char *text = NULL;
+    pl_status status = pl_task_schema(ctx, &text);
+    if (status == PL_OK)
+        fputs(text, stdout);
+    pl_free(ctx, text);
+    return status == PL_OK ? CLI_OK : cli_report(ctx, status);
+}
+
 int cmd_fit(int argc, char **argv)
 {
     fit_options options = {0};
@@ -147,6 +157,8 @@ int cmd_fit(int argc, char **argv)
          "change the task: optimizer.iterations=5, or its scene: scene.bodies[0].material.young=2e5"},
         {"threads", CLI_INT, &options.threads, "N", "worker threads; 0 = one per core"},
         {"json", CLI_FLAG, &options.json, NULL, "print the result as JSON"},
+        {"schema", CLI_FLAG, &options.schema, NULL,
+         "print the JSON Schema of task files, and nothing else"},
         {"verbose", CLI_FLAG, &options.verbose, NULL, "say more on stderr, also when it is a file"},
     };
     const cli_command command = {
@@ -158,7 +170,7 @@ int cmd_fit(int argc, char **argv)
         .details = "Exit codes: 0 ok, 1 failure, 2 usage, 3 bad task or file, 4 a simulation did not "
                    "converge,\n"
                    "130 interrupted.",
-        .min_arguments = 1,
+        .min_arguments = 0,
         .max_arguments = 1,
         .option_count = CLI_COUNT(table),
         .options = table,
@@ -166,6 +178,8 @@ int cmd_fit(int argc, char **argv)
     int count, code = cli_parse(&command, argc, argv, &count);
     if (code >= 0)
         return code;
+    if (count != (options.schema ? 0 : 1))
+        return cli_usage(&command, options.schema ? "--schema takes no task" : "expected a task file");
     if (options.threads < 0)
         return cli_usage(&command, "--threads cannot be negative");
     if (options.resume && !options.out)
@@ -173,7 +187,7 @@ int cmd_fit(int argc, char **argv)
     pl_context *ctx = cli_context(options.threads, options.verbose);
     if (!ctx)
         return CLI_FAILED;
-    code = fit(argv[1], &options, ctx);
+    code = options.schema ? print_schema(ctx) : fit(argv[1], &options, ctx);
     pl_context_destroy(ctx);
     return code;
 }
