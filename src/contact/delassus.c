@@ -110,7 +110,7 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
         d->size_capacity = (int)wanted;
     }
     int ld = 3 * d->slot_capacity;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (set->count > 64)
     for (int a = 0; a < set->count; a++)
         for (int b = 0; b < set->count; b++) {
             const pl_contact_point *pa = &set->points[a], *pb = &set->points[b];

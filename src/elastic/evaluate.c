@@ -111,7 +111,7 @@ pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clam
     int bad = INT_MAX;
     pl_assembly assembly = {&el->pattern, el->mirror, el->entry_begin, el->entry_from, el->tangent,
                             el->bending,  scale,      diagonal,        tangent};
-#pragma omp parallel num_threads(el->ctx->threads) reduction(min : bad)
+#pragma omp parallel num_threads(el->ctx->threads) if (el->slot_count > PL_SERIAL) reduction(min : bad)
     {
         run_edges(el, q);
         bad = run_elements(el, q, clamp, tangent ? el->tangent : NULL);
@@ -173,7 +173,7 @@ static double constant_entry(const pl_elastic *el, int k)
 void pl_elastic_constant(const pl_elastic *el, double scale, const double *diagonal, double *out)
 {
     const pl_pattern *p = &el->pattern;
-#pragma omp parallel num_threads(el->ctx->threads)
+#pragma omp parallel num_threads(el->ctx->threads) if (el->slot_count > PL_SERIAL)
     {
 #pragma omp for schedule(dynamic, PL_ROWS)
         for (int i = 0; i < p->n; i++)

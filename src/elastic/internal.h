@@ -73,6 +73,8 @@ void pl_elastic_gather_force(const pl_elastic *el, bool add, double scale, doubl
 
 /* Blocks that one thread takes at a time. */
 #define PL_CHUNK 16
+/* Bodies of fewer elements are evaluated by one thread: waking others would take longer. */
+#define PL_SERIAL 2000
 /* Matrix rows likewise. */
 #define PL_ROWS 64
 

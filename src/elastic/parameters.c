@@ -55,7 +55,8 @@ void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, doub
     double *by_mu = el->scratch, *by_lambda = el->scratch + el->slot_count;
     for (int g = 0; (dyoung || dpoisson) && g < el->group_count; g++) {
         const pl_elastic_group *group = &el->groups[g];
-#pragma omp parallel for num_threads(el->ctx->threads) schedule(dynamic, PL_CHUNK)
+#pragma omp parallel for num_threads(el->ctx->threads) schedule(dynamic, PL_CHUNK) \
+    if (el->slot_count > PL_SERIAL)
         for (int b = group->block_offset; b < group->block_offset + group->block_count; b++) {
             pl_element_job job = pl_elastic_job(el, group, q);
             job.first = b;
@@ -98,7 +99,7 @@ void pl_elastic_param_jvp(pl_elastic *el, const double *q, const double *dyoung,
                           const double *dbending, double scale, double *out)
 {
     direction_of_lame(el, dyoung, dpoisson);
-#pragma omp parallel num_threads(el->ctx->threads)
+#pragma omp parallel num_threads(el->ctx->threads) if (el->slot_count > PL_SERIAL)
     {
         for (int g = 0; g < el->group_count; g++) {
             const pl_elastic_group *group = &el->groups[g];

@@ -144,7 +144,7 @@ static void fill_values(pl_chol *c, const double *values)
     double *out = c->matrix->x;
     int block = c->block;
     const int *start = c->matrix->p;
-#pragma omp parallel for num_threads(c->ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(c->ctx->threads) schedule(static) if (p->n > 1000)
     for (int j = 0; j < p->n; j++)
         for (int col = 0; col < block; col++) {
             int at = start[block * j + col];

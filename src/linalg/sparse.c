@@ -100,7 +100,7 @@ void pl_bsr_multiply(int threads, const pl_pattern *p, const double *blocks, con
 {
     const pl_backend *backends[PL_BACKEND_MAX];
     pl_backend_list(backends);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(static) if (p->n > 1000)
     for (int first = 0; first < p->n; first += ROWS)
         backends[0]->multiply(p, blocks, x, y, first, p->n - first < ROWS ? p->n : first + ROWS);
 }

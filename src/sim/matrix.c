@@ -32,6 +32,8 @@ static pl_status refresh_tangent(pl_sim *sim, double h, const double *q)
         sim->info.factorizations++;
         if (status != PL_ERROR_NUMERIC)
             return status;
+        if (!clamp)
+            pl_log(sim->ctx, PL_LOG_DEBUG, "tangent not positive definite: clamped");
     }
     return PL_ERROR_NUMERIC;
 }

@@ -24,6 +24,8 @@
 typedef struct newton {
     pl_sim *sim;
     const pl_substep *sub;
+    double potential; /* whose gradient is F_el, J s^2, at the last evaluation */
+    double energy;    /* the same at the iterate */
     double norm;      /* of sim->move, m: largest vertex */
     int worst;        /* its vertex */
     bool stale;       /* the factor was made at another iterate */
@@ -34,7 +36,8 @@ typedef struct newton {
     bool law_rough;   /* it was solved only as well as needed on the way */
 } newton;
 
-/* F_el at q into sim->residual; false when an element is inadmissible there. */
+/* F_el at q into sim->residual, and the potential it is the gradient of; false when an element is
+ * inadmissible there. */
 static bool evaluate(newton *s, const double *q)
 {
     pl_sim *sim = s->sim;
@@ -43,12 +46,15 @@ static bool evaluate(newton *s, const double *q)
     pl_elastic_result e = pl_elastic_evaluate(sim->elastic, q, false, 0, NULL, sim->gradient, NULL);
     s->inadmissible = e.inadmissible;
     sim->info.energy_elastic = e.energy;
+    s->potential = h * h * e.energy;
     for (int i = 0; e.inadmissible < 0 && i < sim->n; i++)
-        for (int k = 3 * i; k < 3 * i + 3; k++)
-            sim->residual[k] = (sim->mass[i] + h * sim->damping[i]) * (q[k] - sub->q0[k]) -
-                               h * sim->mass[i] * sub->v0[k] +
-                               h * h * (sim->gradient[k] - sim->external[k] + sim->pin_stiffness[i] * q[k] -
-                                        sim->spring[k]);
+        for (int k = 3 * i; k < 3 * i + 3; k++) {
+            double u = q[k] - sub->q0[k], inertia = sim->mass[i] + h * sim->damping[i];
+            double push = h * sim->mass[i] * sub->v0[k] + h * h * sim->external[k];
+            double pull = h * h * sim->pin_stiffness[i], anchor = h * h * sim->spring[k] - pull * sub->q0[k];
+            sim->residual[k] = (inertia + pull) * u - push - anchor + h * h * sim->gradient[k];
+            s->potential += (0.5 * (inertia + pull) * u - push - anchor) * u;
+        }
     pl_stage(sim, PL_STAGE_LOCAL);
     return e.inadmissible < 0;
 }
@@ -161,6 +167,7 @@ static pl_status refresh(newton *s)
     pl_anderson_reset(&sim->anderson);
     PL_TRY(prepare_contacts(s));
     evaluate(s, sim->iterate);
+    s->energy = s->potential;
     return correct(s, sim->iterate, sim->move, &s->norm);
 }
 
@@ -185,13 +192,18 @@ static bool refresh_pays(const newton *s, double theta)
 }
 
 /* A correction should shrink. Where the true tangent is indefinite (buckling, modes of contact changing)
- * the way to the solution may first lead away from a stationary point: a few full steps may do so. */
+ * the way to the solution may first lead away from a stationary point: without contact as long as the
+ * potential falls, with contact for a few full steps. */
 static bool acceptable(newton *s, double t, bool combined, double trial_norm)
 {
-    if (s->law_failed || !(trial_norm <= UPHILL_RATE * s->norm))
+    if (s->law_failed || !isfinite(trial_norm))
         return false;
     if (trial_norm <= (1 - 0.01 * t) * s->norm)
         return true;
+    if (s->sim->contacts.count == 0)
+        return s->potential < s->energy - 1e-12 * fabs(s->energy);
+    if (trial_norm > UPHILL_RATE * s->norm)
+        return false;
     return t == 1 && (combined || !s->stale) && s->uphill++ < UPHILL_STEPS;
 }
 
@@ -219,6 +231,7 @@ static pl_status attempt(newton *s, const double *step, double t, bool *accepted
     if (!s->stale)
         s->fresh_rate = *theta;
     s->norm = trial_norm;
+    s->energy = s->potential;
     s->stale = true;
     return PL_OK;
 }
@@ -308,6 +321,7 @@ static pl_status begin(newton *s, const pl_state *warm)
             sim->iterate[i] = sub->q0[i] + t * h * sub->v0[i];
         t = t > 1e-3 ? 0.5 * t : 0;
     } while (!evaluate(s, sim->iterate) && (t > 0 || s->inadmissible < 0));
+    s->energy = s->potential;
     if (s->inadmissible >= 0)
         return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "element %d is inverted at the start of the step",
                        s->inadmissible);
@@ -352,6 +366,7 @@ static pl_status iterate(newton *s, pl_substep_result *out)
             pl_anderson_reset(&sim->anderson);
             PL_TRY(prepare_contacts(s));
             evaluate(s, sim->iterate);
+            s->energy = s->potential;
             PL_TRY(correct(s, sim->iterate, sim->move, &s->norm));
             continue;
         }
