@@ -124,6 +124,12 @@ done:
     return status;
 }
 
+pl_shape pl_collider_shape(const pl_collider *collider, double size[3])
+{
+    memcpy(size, collider->size, sizeof collider->size);
+    return collider->shape;
+}
+
 void pl_collider_destroy(pl_context *ctx, pl_collider *collider)
 {
     if (!collider)

@@ -18,6 +18,8 @@ typedef struct pl_collider pl_collider;
 /* Checks the definition (shape, size, friction, pose, surface) and copies it; names the bad field. */
 pl_status pl_collider_create(pl_context *ctx, const pl_collider_def *def, pl_collider **out);
 void pl_collider_destroy(pl_context *ctx, pl_collider *collider);
+/* The shape and size it was made with. */
+pl_shape pl_collider_shape(const pl_collider *collider, double size[3]);
 
 /* Distance, normal and curvature at x for a collider at `pose` (position, unit quaternion). Off the
  * surface's creases the three are exact derivatives of each other, inside as well as outside. */

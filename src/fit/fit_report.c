@@ -112,6 +112,21 @@ done:
     return status;
 }
 
+/* Obstacles where the scene has them; a mesh's surface is not kept, so that one is not shown. */
+static pl_status add_colliders(const pl_scene *scene, pl_report *report)
+{
+    for (int c = 0; c < scene->collider_count; c++) {
+        const pl_obstacle *obstacle = &scene->colliders[c];
+        pl_collider_def def = pl_collider_def_default();
+        def.name = obstacle->name;
+        def.shape = pl_collider_shape(obstacle->shape, def.size);
+        def.table = (pl_table){obstacle->pose.count, obstacle->pose.time, obstacle->pose.value};
+        if (def.shape != PL_MESH)
+            PL_TRY(pl_report_add_collider(report, &def));
+    }
+    return PL_OK;
+}
+
 static pl_status add_fit(pl_fit *fit, pl_report *report, const pl_fit_result *r)
 {
     static const char *const methods[] = {"gradient descent", "Adam", "L-BFGS-B",
@@ -173,6 +188,7 @@ pl_status pl_fit_report(pl_fit *fit, const pl_fit_result *result)
         def.title = fit->task->name;
     PL_CHECK(pl_report_create(fit->ctx, &def, &report), done);
     PL_CHECK(add_motions(fit, report), done);
+    PL_CHECK(add_colliders(fit->task->scene, report), done);
     PL_CHECK(add_fit(fit, report, result), done);
     pl_fit_path(fit, "report.html", path, sizeof path);
     status = pl_report_write(report, path);
