@@ -43,6 +43,9 @@ pl_status pl_scene_add_pin(pl_scene *scene, const pl_pin_def *def, int *pin)
     if (!(def->compliance >= 1e-15) || !(def->compliance <= 1e15))
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "compliance = %g: expected 1e-15 to 1e15 m/N",
                        def->compliance);
+    for (int k = 0; k < 3; k++)
+        if (!isfinite(def->pivot[k]))
+            return pl_fail(ctx, PL_ERROR_ARGUMENT, "pivot is not finite");
     pl_pin p = {.first = scene->pin_vertex_count, .count = def->vertex_count, .compliance = def->compliance};
     const double none[4] = {0, 0, 1, 0};
     const double nowhere[3] = {0};
@@ -170,6 +173,7 @@ pl_status pl_scene_add_collider(pl_scene *scene, const pl_collider_def *def, int
     pl_obstacle o = {.friction = def->friction};
     PL_CHECK(pl_collider_create(ctx, def, &o.shape), done);
     PL_CHECK(pl_curve_create(ctx, "collider.pose", &def->table, 7, def->pose, &o.pose), done);
+    pl_curve_align_poses(&o.pose);
     if (!(o.name = pl_strdup(ctx, def->name ? def->name : name))) {
         status = PL_ERROR_MEMORY;
         goto done;

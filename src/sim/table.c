@@ -48,6 +48,16 @@ void pl_curve_at(const pl_curve *c, double time, double *out)
         out[i] = before[i] + s * (after[i] - before[i]);
 }
 
+void pl_curve_align_poses(pl_curve *curve)
+{
+    for (int k = 1; k < curve->count; k++) {
+        double *q = curve->value + 7 * (size_t)k + 3, *before = q - 7;
+        double dot = q[0] * before[0] + q[1] * before[1] + q[2] * before[2] + q[3] * before[3];
+        for (int i = 0; dot < 0 && i < 4; i++)
+            q[i] = -q[i];
+    }
+}
+
 void pl_curve_pose_at(const pl_curve *curve, double time, double out[7])
 {
     pl_curve_at(curve, time, out);

@@ -16,6 +16,9 @@ pl_status pl_curve_create(pl_context *ctx, const char *what, const pl_table *tab
                           const double *constant, pl_curve *out);
 void pl_curve_free(pl_context *ctx, pl_curve *curve);
 void pl_curve_at(const pl_curve *curve, double time, double *out); /* [width] */
+/* For poses: takes the sign of each quaternion that is nearer to the row before, so that what lies between two
+ * rows is never zero. */
+void pl_curve_align_poses(pl_curve *curve);
 /* The same for poses (position and quaternion): the quaternion is normalised after interpolation. */
 void pl_curve_pose_at(const pl_curve *curve, double time, double out[7]);
 
