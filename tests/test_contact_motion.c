@@ -313,6 +313,26 @@ static void test_moving_floor(void **state)
     pl_context_destroy(ctx);
 }
 
+/* q and -q are one rotation: a table that goes from one to the other stands still. */
+static void test_quaternion_signs(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = world_new(ctx, world_def(0.01, 0, 0, -G));
+    world_add(&w, block_def(1e6), block_mesh(ctx, 0));
+    pl_collider_def floor = pl_collider_def_default();
+    const double times[] = {0, 0.2}, poses[] = {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0};
+    floor.table = (pl_table){2, times, poses};
+    assert_ok(ctx, pl_scene_add_collider(w.scene, &floor, NULL));
+    world_start(&w);
+    for (int k = 0; k < 20; k++) {
+        world_step(&w);
+        assert_true(w.state->collider_pose[3] == 1 && w.state->collider_pose[2] == 0);
+    }
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
 /* Every shape carries a sheet that drapes over it and a block that rests or slides; nothing gets
  * inside. */
 static void test_shapes(void **state)
@@ -433,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_symmetry),
         cmocka_unit_test(test_between_plates),
         cmocka_unit_test(test_moving_floor),
+        cmocka_unit_test(test_quaternion_signs),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_no_tangential_load),
         cmocka_unit_test(test_forces_vanish_with_distance),
