@@ -57,7 +57,7 @@ static void check_shape(pl_context *ctx, const pl_shape_info *info, int wanted)
 static void every_shape(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(2);
+    pl_context *ctx = test_context(1);
     for (int k = 0; pl_shape_list(k); k++) {
         check_shape(ctx, pl_shape_list(k), 0);
         check_shape(ctx, pl_shape_list(k), 700);

@@ -189,7 +189,7 @@ static inline void journal_log(void *user, pl_log_level level, const char *text)
 static inline pl_context *journal_context(journal *j)
 {
     pl_context_def def = pl_context_def_default();
-    def.threads = 2, def.log = journal_log, def.log_user = j;
+    def.threads = 1, def.log = journal_log, def.log_user = j;
     pl_context *ctx = NULL;
     j->text[0] = 0;
     assert_int_equal(pl_context_create(&def, &ctx), PL_OK);

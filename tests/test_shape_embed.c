@@ -4,7 +4,7 @@
 static void follows_linear_motion(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(2);
+    pl_context *ctx = test_context(1);
     pl_mesh *coarse = NULL, *fine = NULL;
     assert_ok(ctx, pl_shape_build(ctx, "duck", 200, &coarse));
     assert_ok(ctx, pl_shape_build(ctx, "duck", 1500, &fine));

@@ -36,7 +36,7 @@ static noise make_noise(uint64_t seed, bool mirror)
 static void angles_are_bounded(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(2);
+    pl_context *ctx = test_context(1);
     for (int trial = 0; trial < 20; trial++) {
         noise n = make_noise((uint64_t)trial + 1, trial % 2);
         pl_field field = {.distance = noise_distance,

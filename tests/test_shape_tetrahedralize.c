@@ -16,7 +16,7 @@ static const double origin[3] = {0.1, 0.2, 0.3}, unit[3] = {1, 1, 1};
 static void volume_converges(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(2);
+    pl_context *ctx = test_context(1);
     for (int shape = 0; shape < 2; shape++) {
         soup *s = soup_new();
         if (shape == 0)
@@ -64,7 +64,7 @@ static void box_volume(void **state)
 static void wanted_counts(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(2);
+    pl_context *ctx = test_context(1);
     soup *s = soup_new();
     soup_ball(s, origin, (double[3]){1, 0.6, 0.3}, 20);
     soup_ball(s, (double[3]){1, 0.2, 0.3}, (double[3]){0.4, 0.4, 0.5}, 16);
@@ -84,7 +84,7 @@ static void wanted_counts(void **state)
 static void several_pieces(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(2);
+    pl_context *ctx = test_context(1);
     const double far[3] = {2.5, 0, 0}, near[3] = {1.2, 0, 0}, zero[3] = {0}, half[3] = {0.5, 0.5, 0.5};
     for (int c = 0; c < 3; c++) {
         soup *s = soup_new();

@@ -20,6 +20,7 @@
 /* The paper's thresholds for its best angle bound, and that bound, degrees. */
 #define LONG      0.24999
 #define SHORT     0.41189
+#define SLIDE     0.36 /* cells: as far as a cut of a short edge draws */
 #define LOW_BOUND 10.78
 #define TOP_BOUND 164.74
 
@@ -111,7 +112,7 @@ static int warp_target(const pl_field *field, const pl_lattice *lattice, int p, 
         return WARPS;
     if (aside == INFINITY)
         return STAYS;
-    if (!project_in_plane(field, LONG * lattice->cell, x, target))
+    if (!project_in_plane(field, SLIDE * lattice->cell, x, target))
         memcpy(target, x, sizeof x);
     return SLIDES;
 }
