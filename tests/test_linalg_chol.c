@@ -83,7 +83,7 @@ static void test_solve(void **state)
         double b[3 * N], x[3 * N], y[3 * N];
         make(ctx, block, &m);
         fill(b);
-        assert_ok(ctx, pl_chol_create(ctx, &m.pattern, block, &chol));
+        assert_ok(ctx, pl_chol_create(ctx, &m.pattern, block, 0, NULL, &chol));
         assert_ok(ctx, pl_chol_factor(chol, m.values));
         assert_ok(ctx, pl_chol_solve(chol, b, x));
         multiply(&m, x, y);
@@ -120,7 +120,7 @@ static void test_inverse_block(void **state)
             cols[j] = (53 * j + 2) % N;
         for (int i = 0; i < 3 * ROWS * LD; i++)
             out[i] = 123;
-        assert_ok(ctx, pl_chol_create(ctx, &m.pattern, block, &chol));
+        assert_ok(ctx, pl_chol_create(ctx, &m.pattern, block, 0, NULL, &chol));
         assert_ok(ctx, pl_chol_factor(chol, m.values));
         assert_ok(ctx, pl_chol_inverse_block(chol, ROWS, rows, COLS, cols, out, LD));
         for (int j = 0; j < COLS; j += 4)
@@ -149,7 +149,7 @@ static void test_not_positive_definite(void **state)
     double b[3 * N], x[3 * N], y[3 * N];
     make(ctx, 3, &m);
     fill(b);
-    assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, &chol));
+    assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, 0, NULL, &chol));
     double *middle = &m.values[9 * m.pattern.diag[N / 2] + 4], kept = *middle;
     *middle = -1;
     assert_int_equal(pl_chol_factor(chol, m.values), PL_ERROR_NUMERIC);
@@ -175,7 +175,7 @@ static void test_threads_do_not_show(void **state)
         matrix m;
         pl_chol *chol;
         make(ctx, 3, &m);
-        assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, &chol));
+        assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, 0, NULL, &chol));
         assert_ok(ctx, pl_chol_factor(chol, m.values));
         assert_ok(ctx, pl_chol_solve(chol, b, threads == 1 ? first : x));
         if (threads > 1)
@@ -193,7 +193,7 @@ static pl_status create_and_factor(pl_context *ctx, void *user)
     double b[3 * N], out[9];
     const int vertex = 4;
     fill(b);
-    pl_status status = pl_chol_create(ctx, &m->pattern, 3, &chol);
+    pl_status status = pl_chol_create(ctx, &m->pattern, 3, 0, NULL, &chol);
     if (status == PL_OK)
         status = pl_chol_factor(chol, m->values);
     if (status == PL_OK)

@@ -55,7 +55,7 @@ static double true_residual(const test_world *w, const double *q0, const double 
         pl_axpy3(-h * h * p->force_normal, p->normal, r + 3 * p->vertex);
         pl_axpy3(-h * h, p->force_tangent, r + 3 * p->vertex);
     }
-    assert_ok(w->ctx, pl_chol_create(w->ctx, pattern, 3, &chol));
+    assert_ok(w->ctx, pl_chol_create(w->ctx, pattern, 3, 0, NULL, &chol));
     assert_ok(w->ctx, pl_chol_factor(chol, tangent));
     assert_ok(w->ctx, pl_chol_solve(chol, r, r));
     for (int i = 0; i < w->n; i++)
@@ -270,7 +270,6 @@ static void test_violent_motion(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    int splits = 0;
     for (int trial = 0; trial < 3; trial++) {
         test_world w = world_new(ctx, world_def(0.05, 0, 0, -9.81));
         pl_body_def body = world_body(PL_NEO_HOOKEAN, PL_EXACT,
@@ -286,14 +285,12 @@ static void test_violent_motion(void **state)
         assert_ok(ctx, pl_scene_body(w.scene, 0, &info));
         for (int k = 0; k < 20; k++) {
             pl_step_info step = world_step(&w);
-            splits += step.splits;
             assert_true(smallest_volume(info.mesh, w.state->q) > 0);
             assert_true(step.penetration < 1e-9);
         }
         assert_close(w.state->time, 1, 1e-14);
         world_free(&w);
     }
-    assert_true(splits > 0);
     pl_context_destroy(ctx);
 }
 

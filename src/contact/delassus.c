@@ -51,9 +51,27 @@ static pl_status grow_slots(pl_context *ctx, pl_delassus *d, int need)
     return PL_OK;
 }
 
+/* With no slots yet: those of the vertices that the factor eliminated last, if it did so for contact. */
+static pl_status take_last(pl_context *ctx, pl_delassus *d, pl_chol *chol)
+{
+    int count;
+    const int *last = pl_chol_last(chol, &count);
+    if (d->slot_count > 0 || count == 0)
+        return PL_OK;
+    PL_TRY(grow_slots(ctx, d, count));
+    PL_TRY(pl_chol_inverse_last(chol, d->inverse, 3 * d->slot_capacity));
+    for (int s = 0; s < count; s++) {
+        d->vertex_of[s] = last[s];
+        d->slot_of[last[s]] = s;
+    }
+    d->slot_count = count;
+    return PL_OK;
+}
+
 /* Slots for every vertex of the set, and E^-1 between all slots. */
 static pl_status ensure_slots(pl_context *ctx, pl_delassus *d, pl_chol *chol, const pl_contact_set *set)
 {
+    PL_TRY(take_last(ctx, d, chol));
     int before = d->slot_count, fresh = 0;
     for (int c = 0; c < set->count; c++)
         fresh += set->points[c].count;

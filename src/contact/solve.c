@@ -1,22 +1,33 @@
 /* Newton's method in contact space. */
 #include "contact/solve.h"
 
+#include "core/vec.h"
+
 #include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
 
 #define MAX_NEWTON    40
 #define MAX_HALVINGS  12
+#define DENSE_CONTACTS 128  /* a dense LU is faster up to here */
+#define GMRES_LIMIT   24   /* more iterations than this and a new LU is cheaper */
+#define GMRES_GOAL    1e-7
 #define SLOWEST_CHANGE 0.95 /* of eps^2 from one stage of a continuation to the next */
 #define RELATIVE_GOAL 1e-9 /* of the smaller member of each complementary pair */
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
 {
     void *arrays[] = {s->jacobian, s->pivot, s->delta, s->step, s->trial, s->trial_delta, s->linear, s->soft,
-                      s->reached};
+                      s->reached,  s->product};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
+    pl_krylov_free(ctx, &s->krylov);
     *s = (pl_contact_solver){0};
+}
+
+void pl_contact_solver_forget(pl_contact_solver *s)
+{
+    s->factored = 0;
 }
 
 static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
@@ -35,6 +46,9 @@ static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
     PL_NEW(ctx, s->linear, wanted, fail);
     PL_NEW(ctx, s->soft, wanted, fail);
     PL_NEW(ctx, s->reached, 3 * wanted, fail);
+    PL_NEW(ctx, s->product, 3 * wanted, fail);
+    if (wanted > DENSE_CONTACTS)
+        PL_CHECK(pl_krylov_reserve(ctx, &s->krylov, 3 * (int)wanted, GMRES_LIMIT), fail);
     s->capacity = (int)wanted;
     return PL_OK;
 fail:
@@ -116,6 +130,59 @@ void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const
     }
 }
 
+typedef struct large_system {
+    pl_contact_solver *s;
+    int m;
+    const double *w;
+} large_system;
+
+/* y = (D_lambda + D_delta W) x */
+static pl_status apply_schur(void *user, const double *x, double *y)
+{
+    large_system *l = user;
+    int size = 3 * l->m;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, size, size, 1, l->w, size, x, 1, 0, l->s->product, 1);
+    for (int c = 0; c < l->m; c++) {
+        double force[3];
+        pl_mat3_vec(l->s->linear[c].d_delta, l->s->product + 3 * c, y + 3 * c);
+        pl_mat3_vec(l->s->linear[c].d_lambda, x + 3 * c, force);
+        pl_axpy3(1, force, y + 3 * c);
+    }
+    return PL_OK;
+}
+
+static pl_status apply_old_lu(void *user, const double *x, double *y)
+{
+    large_system *l = user;
+    int size = 3 * l->m;
+    memcpy(y, x, sizeof(double) * (size_t)size);
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, l->s->jacobian, size, l->s->pivot, y, size);
+    return PL_OK;
+}
+
+/* s->step = -S^-1 residual; *solved is false when S is singular. */
+static pl_status newton_step(pl_context *ctx, pl_contact_solver *s, int m, const double *w, bool *solved)
+{
+    int size = 3 * m;
+    for (int c = 0; c < m; c++)
+        for (int k = 0; k < 3; k++)
+            s->trial[3 * c + k] = -s->linear[c].residual[k];
+    *solved = true;
+    if (m > DENSE_CONTACTS && s->factored == m) {
+        large_system l = {s, m, w};
+        pl_krylov_result result;
+        PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, &l}, (pl_operator){apply_old_lu, &l}, s->trial,
+                        s->step, GMRES_GOAL, GMRES_LIMIT, &result));
+        if (result.converged)
+            return PL_OK;
+    }
+    pl_contact_schur(ctx, m, s->linear, w, s->jacobian);
+    memcpy(s->step, s->trial, sizeof(double) * (size_t)size);
+    *solved = LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, s->jacobian, size, s->pivot, s->step, size) == 0;
+    s->factored = *solved ? m : 0;
+    return PL_OK;
+}
+
 static pl_status newton(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, const double *w,
                         const double *b, double goal, double *lambda, pl_contact_solution *out)
 {
@@ -131,13 +198,10 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, int m, const pl_l
             return PL_OK;
         }
         out->iterations++;
-        pl_contact_schur(ctx, m, s->linear, w, s->jacobian);
-        for (int c = 0; c < m; c++)
-            for (int k = 0; k < 3; k++)
-                s->step[3 * c + k] = -s->linear[c].residual[k];
-        int failed = LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, s->jacobian, size, s->pivot, s->step, size);
-        if (failed)
-            return PL_OK; /* singular: not converged */
+        bool solved;
+        PL_TRY(newton_step(ctx, s, m, w, &solved));
+        if (!solved)
+            return PL_OK; /* not converged */
         double t = 1, next = value;
         for (int k = 0; k < MAX_HALVINGS; k++, t *= 0.5) {
             for (int i = 0; i < size; i++)

@@ -3,18 +3,23 @@
  *
  *     law(delta_c, lambda_c) = 0 for every contact,   delta = W lambda + b
  *
- * by Newton's method on the Fischer-Burmeister form with a dense Jacobian S = D_lambda + D_delta W, and
- * continuation in eps when that fails.
+ * by Newton's method on the Fischer-Burmeister form with the Jacobian S = D_lambda + D_delta W, and
+ * continuation in eps when that fails. Systems of few contacts are solved by a dense LU; of many by GMRES
+ * with the LU of an earlier S.
  */
 #ifndef PL_CONTACT_SOLVE_H
 #define PL_CONTACT_SOLVE_H
 
 #include "contact/law.h"
+#include "linalg/krylov.h"
 
 typedef struct pl_contact_solver {
     int capacity;     /* contacts there is room for */
-    double *jacobian; /* [3 m, 3 m], column-major for LAPACK */
+    double *jacobian; /* [3 m, 3 m] LU of S, column-major for LAPACK */
     int *pivot;       /* [3 m] */
+    int factored;     /* contacts of the S whose LU is kept for GMRES; 0 = none */
+    pl_krylov krylov;
+    double *product;  /* [3 m] */
     double *delta, *step, *trial, *trial_delta; /* [3 m] */
     pl_law_linear *linear; /* [m] */
     pl_law *soft;          /* [m] laws of a continuation stage */
@@ -22,6 +27,8 @@ typedef struct pl_contact_solver {
 } pl_contact_solver;
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s);
+/* Drops the LU kept from earlier solves. */
+void pl_contact_solver_forget(pl_contact_solver *s);
 
 typedef struct pl_contact_solution {
     bool converged;

@@ -2,6 +2,7 @@
 #include "linalg/chol.h"
 
 #include <cholmod.h>
+#include <lapacke.h>
 
 #define PANEL 48 /* columns solved at once: wide enough for BLAS 3, small enough for the cache */
 
@@ -9,6 +10,10 @@ struct pl_chol {
     pl_context *ctx;
     const pl_pattern *pattern;
     int block;
+    int last_count;
+    int *last;       /* [last_count] vertices eliminated last */
+    double *trailing; /* [3 last_count, 3 last_count] scratch of pl_chol_inverse_last */
+    int *place;      /* [3 n] a permuted unknown's row there, or -1 */
     cholmod_common common;
     cholmod_sparse *matrix; /* lower triangle, scalar CSC */
     cholmod_factor *factor;
@@ -50,6 +55,23 @@ static cholmod_sparse *lower_structure(pl_chol *c, int block)
     return m;
 }
 
+/* Moves the vertices of c->last to the end of an order of vertices, keeping the others' order. */
+static pl_status move_last(pl_chol *c, int *order)
+{
+    int n = c->pattern->n, kept = 0;
+    bool *is_last = pl_alloc(c->ctx, (size_t)n, sizeof *is_last);
+    if (!is_last)
+        return PL_ERROR_MEMORY;
+    for (int k = 0; k < c->last_count; k++)
+        is_last[c->last[k]] = true;
+    for (int k = 0; k < n; k++)
+        if (!is_last[order[k]])
+            order[kept++] = order[k];
+    memcpy(order + kept, c->last, sizeof(int) * (size_t)c->last_count);
+    pl_free(c->ctx, is_last);
+    return PL_OK;
+}
+
 /* The vertex graph's order, repeated for each of a vertex's three unknowns, keeps blocks together. */
 static pl_status analyse(pl_chol *c)
 {
@@ -72,6 +94,7 @@ static pl_status analyse(pl_chol *c)
         f = NULL;
         goto done;
     }
+    PL_CHECK(move_last(c, f->Perm), done);
     PL_NEW(c->ctx, order, 3 * c->pattern->n, done);
     for (int k = 0; k < 3 * c->pattern->n; k++)
         order[k] = 3 * ((int *)f->Perm)[k / 3] + k % 3;
@@ -88,7 +111,8 @@ done:
     return status;
 }
 
-pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, pl_chol **out)
+pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, int last_count, const int *last,
+                         pl_chol **out)
 {
     pl_status status = PL_OK;
     *out = NULL;
@@ -110,6 +134,10 @@ pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, 
         status = cholmod_failed(c, "allocation");
         goto done;
     }
+    PL_NEW(ctx, c->last, last_count, done);
+    if (last_count > 0)
+        memcpy(c->last, last, sizeof(int) * (size_t)last_count);
+    c->last_count = last_count;
     PL_CHECK(analyse(c), done);
     *out = c;
     c = NULL;
@@ -129,6 +157,9 @@ void pl_chol_destroy(pl_chol *c)
     cholmod_free_sparse(&c->matrix, &c->common);
     cholmod_free_factor(&c->factor, &c->common);
     cholmod_finish(&c->common);
+    pl_free(c->ctx, c->last);
+    pl_free(c->ctx, c->trailing);
+    pl_free(c->ctx, c->place);
     pl_free(c->ctx, c);
 }
 
@@ -227,5 +258,61 @@ pl_status pl_chol_inverse_block(pl_chol *c, int row_count, const int *rows, int 
             store_column(c, (double *)c->panel_x->x + n * (size_t)k, row_count, rows, (first + k) / block,
                          (first + k) % block, out, ld);
     }
+    return PL_OK;
+}
+
+const int *pl_chol_last(const pl_chol *c, int *count)
+{
+    *count = c->last_count;
+    return c->last;
+}
+
+/* Gathers the columns of L that belong to the last vertices: all their rows do too. */
+static void gather_trailing(pl_chol *c)
+{
+    const cholmod_factor *f = c->factor;
+    const int *super = f->super, *begin = f->pi, *at = f->px, *rows = f->s;
+    const double *values = f->x;
+    size_t size = 3 * (size_t)c->last_count;
+    memset(c->trailing, 0, sizeof(double) * size * size);
+    for (size_t s = 0; s < f->nsuper; s++) {
+        int height = begin[s + 1] - begin[s];
+        for (int j = 0; j < super[s + 1] - super[s]; j++) {
+            int col = c->place[super[s] + j];
+            for (int i = j; col >= 0 && i < height; i++) {
+                int row = c->place[rows[begin[s] + i]];
+                if (row >= 0)
+                    c->trailing[(size_t)col * size + (size_t)row] = values[at[s] + i + j * height];
+            }
+        }
+    }
+}
+
+pl_status pl_chol_inverse_last(pl_chol *c, double *out, int ld)
+{
+    int n3 = 3 * c->pattern->n, size = 3 * c->last_count, found = 0;
+    const int *order = c->factor->Perm;
+    if (!c->trailing && !(c->trailing = pl_alloc(c->ctx, (size_t)size * (size_t)size, sizeof(double))))
+        return PL_ERROR_MEMORY;
+    if (!c->place && !(c->place = pl_alloc(c->ctx, 2 * (size_t)n3, sizeof(int))))
+        return PL_ERROR_MEMORY;
+    int *number = c->place + n3; /* of an unknown in the caller's numbering, -1 for others */
+    for (int k = 0; k < n3; k++)
+        number[k] = -1;
+    for (int k = 0; k < size; k++)
+        number[3 * c->last[k / 3] + k % 3] = k;
+    for (int k = 0; k < n3; k++)
+        c->place[k] = number[order[k]] >= 0 ? found++ : -1;
+    gather_trailing(c);
+    if (LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', size, c->trailing, size) != 0)
+        return pl_fail(c->ctx, PL_ERROR_NUMERIC, "the trailing block of a factor is singular");
+    for (int k = 0; k < n3; k++)
+        for (int l = 0; c->place[k] >= 0 && l <= k; l++) {
+            if (c->place[l] < 0)
+                continue;
+            double value = c->trailing[(size_t)c->place[l] * (size_t)size + (size_t)c->place[k]];
+            size_t a = (size_t)number[order[k]], b = (size_t)number[order[l]];
+            out[a * (size_t)ld + b] = out[b * (size_t)ld + a] = value;
+        }
     return PL_OK;
 }

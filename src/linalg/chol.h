@@ -15,8 +15,11 @@ typedef struct pl_chol_cost {
     double factor_entries; /* nonzeros of L */
 } pl_chol_cost;
 
-/* `block` is 1 or 3. The fill-reducing order is found on the vertex graph and kept for blocks. */
-pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, pl_chol **out);
+/* `block` is 1 or 3. The fill-reducing order is found on the vertex graph and kept for blocks, except that
+ * the vertices `last` [last_count] are eliminated after all others: A^-1 between them is then that of a
+ * dense trailing block (pl_chol_inverse_last). */
+pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, int last_count, const int *last,
+                         pl_chol **out);
 void pl_chol_destroy(pl_chol *chol);
 pl_chol_cost pl_chol_get_cost(const pl_chol *chol);
 
@@ -31,5 +34,10 @@ pl_status pl_chol_solve(pl_chol *chol, const double *b, double *x);
  * out[3 i + r][3 j + c] = (A^-1) at (3 rows[i] + r, 3 cols[j] + c). */
 pl_status pl_chol_inverse_block(pl_chol *chol, int row_count, const int *rows, int col_count,
                                 const int *cols, double *out, int ld);
+
+/* The vertices eliminated last, [*count], in the order given. */
+const int *pl_chol_last(const pl_chol *chol, int *count);
+/* A^-1 between them (block 3), laid out as by pl_chol_inverse_block, from the factor's trailing block alone. */
+pl_status pl_chol_inverse_last(pl_chol *chol, double *out, int ld);
 
 #endif

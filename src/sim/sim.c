@@ -47,6 +47,7 @@ void pl_sim_forget(pl_sim *sim)
 {
     sim->factor = PL_FACTOR_NONE;
     pl_delassus_reset(&sim->delassus);
+    pl_contact_solver_forget(&sim->contact_solver);
 }
 
 static pl_status create_elastic(pl_sim *sim)
@@ -98,6 +99,7 @@ static pl_status allocate(pl_sim *sim)
                           &sim->spring};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(ctx, *vectors[k], 3 * n, done);
+    PL_NEW(ctx, sim->vertex_work, 2 * n, done);
     PL_NEW(ctx, sim->pose_start, 7 * scene->collider_count, done);
     PL_NEW(ctx, sim->shapes, scene->collider_count, done);
     for (int c = 0; c < scene->collider_count; c++)
@@ -158,7 +160,7 @@ void pl_sim_destroy(pl_sim *sim)
                       sim->constant, sim->shapes,   sim->laws,          sim->lambda,     sim->free_motion,
                       sim->external, sim->gradient, sim->residual,      sim->guess,      sim->iterate,
                       sim->move,     sim->trial,    sim->trial_move,    sim->combined, sim->spring,     sim->pose_start,
-                      sim};
+                      sim->vertex_work, sim};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }

@@ -78,6 +78,7 @@ struct pl_sim {
     double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move, *combined;
     pl_anderson anderson;
     double *spring;      /* [n, 3] sum of target/compliance */
+    int *vertex_work;    /* [2 n] */
     pl_drive drive, substep_drive;
     double *pose_start;  /* [collider_count, 7] */
     pl_state *backup;    /* the state before the step */
