@@ -12,18 +12,18 @@ typedef struct tiny {
 #define VERTICES(n) "scene.bodies[0].mesh.vertices=" #n
 
 static const tiny tasks[] = {
-    {"armadillo_arap", VERTICES(120), 30, 1e-2},
-    {"armadillo_corotated", VERTICES(120), 30, 1e-2},
-    {"armadillo_neo_hookean", VERTICES(120), 30, 1e-2},
-    {"armadillo_wind", VERTICES(120), 30, 1},
+    {"armadillo_arap", VERTICES(100), 20, 1e-2},
+    {"armadillo_corotated", VERTICES(100), 20, 1e-2},
+    {"armadillo_neo_hookean", VERTICES(100), 20, 1e-2},
+    {"armadillo_wind", VERTICES(100), 20, 1},
     {"cloth_bending", "scene.bodies[0].mesh.rectangle.cell=0.2", 50, 1e-2},
-    {"gingerbread_poisson", VERTICES(120), 100, 1e-2},
+    {"gingerbread_poisson", VERTICES(120), 50, 1e-2},
     {"curtain_joint", VERTICES(80), 30, 1e-3},
     {"bunny_friction", VERTICES(120), 40, 1e-3},
-    {"cow_lifting", VERTICES(150), 40, 1e-2},
-    {"tux_pulling", VERTICES(120), 40, 1e-2},
-    {"duck_velocity", VERTICES(120), 40, 1e-3},
-    {"duck_velocity_friction", VERTICES(120), 40, 1e-3},
+    {"cow_lifting", VERTICES(150), 25, 1e-2},
+    {"tux_pulling", VERTICES(100), 20, 1e-2},
+    {"duck_velocity", VERTICES(100), 20, 1e-3},
+    {"duck_velocity_friction", VERTICES(100), 20, 1e-3},
 };
 
 static void check_gradient(pl_context *ctx, const tiny *t, pl_task *task, const double *x)
