@@ -83,6 +83,7 @@ int cmd_info(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
 int cmd_grad(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_study(int argc, char **argv);
 int cmd_mesh(int argc, char **argv);
 int cmd_fit(int argc, char **argv);
 int cmd_suite(int argc, char **argv);

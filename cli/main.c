@@ -15,6 +15,7 @@ static const command commands[] = {
     {"info", "say what a scene or a mesh holds", cmd_info},
     {"grad", "gradient of a loss with respect to what a scene holds", cmd_grad},
     {"check", "compare gradients with differences of simulations", cmd_check},
+    {"study", "experiments on convergence, friction, solvers and gradients", cmd_study},
 #ifdef PLIANT_HAVE_CMD_MESH
     {"mesh", "make, check and convert meshes", cmd_mesh},
 #endif

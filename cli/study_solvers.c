@@ -1,0 +1,237 @@
+/*
+ * The adjoint system of one step, solved by every method: true relative residual |b - A x| / |b| of the
+ * augmented system (adjoint/linear.h) against iterations and against time, with each method's set-up
+ * counted. Three regimes: a swinging bar, a block sliding without friction, and one sliding with it.
+ * Each point of a curve is a solve of its own with that many iterations allowed.
+ */
+#include "study.h"
+
+#include "adjoint/sweep.h"
+#include "bench/world.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define TOLERANCE 1e-11
+#define LAG       5 /* steps since the lagged factor was made */
+
+static const int budgets[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 500};
+
+enum { BUDGETS = sizeof budgets / sizeof *budgets, REGIMES = 3, METHODS = 7 };
+
+static const char *const regimes[REGIMES] = {"contact-free", "frictionless", "frictional"};
+
+static const struct {
+    const char *name;
+    pl_adjoint_solver solver;
+    pl_preconditioner preconditioner;
+    bool must; /* reach 1e-8 in every regime */
+} methods[METHODS] = {
+    {"direct", PL_ADJOINT_DIRECT, PL_PRECONDITION_LAGGED, true},
+    {"Krylov, lagged factor", PL_ADJOINT_KRYLOV, PL_PRECONDITION_LAGGED, true},
+    {"Krylov, Woodbury", PL_ADJOINT_KRYLOV, PL_PRECONDITION_WOODBURY, true},
+    {"Krylov, A^-1", PL_ADJOINT_KRYLOV, PL_PRECONDITION_INVERSE, false},
+    {"Krylov, Jacobi", PL_ADJOINT_KRYLOV, PL_PRECONDITION_JACOBI, false},
+    {"Krylov, none", PL_ADJOINT_KRYLOV, PL_PRECONDITION_NONE, false},
+    {"semi-implicit splitting", PL_ADJOINT_SEMI_IMPLICIT, PL_PRECONDITION_INVERSE, false},
+};
+
+typedef struct solver_curve {
+    int count;
+    double iterations[BUDGETS], residual[BUDGETS], milliseconds[BUDGETS];
+    double setup;
+} solver_curve;
+
+typedef struct solver_job {
+    study *s;
+    pl_sweep *sweep;
+    int method, contacts;
+    double *v0;
+    solver_curve *curve;
+} solver_job;
+
+static pl_status solve_with(solver_job *job, int budget, const double *loss)
+{
+    pl_linear *l = &job->sweep->linear;
+    solver_curve *curve = job->curve;
+    size_t n3 = 3 * (size_t)l->sim->n;
+    memset(l->rhs, 0, sizeof(double) * (n3 + 3 * (size_t)l->sim->contacts.count));
+    memcpy(l->rhs, loss, sizeof(double) * n3);
+    l->def.max_iterations = budget;
+    l->residual = 0;
+    l->iterations = 0;
+    l->excess = 0; /* a lagged factor is not to be made anew */
+    double began = pl_milliseconds();
+    pl_status status = pl_linear_solve(l, true);
+    if (status != PL_OK && status != PL_ERROR_CONVERGENCE)
+        return status;
+    curve->iterations[curve->count] = l->iterations;
+    curve->residual[curve->count] = l->residual;
+    curve->milliseconds[curve->count] = curve->setup + pl_milliseconds() - began;
+    curve->count++;
+    return PL_OK;
+}
+
+/* The tape's last step, the lagged factor being LAG steps old. */
+static pl_status solve_block(void *user, const pl_tape *tape, const pl_state *start)
+{
+    solver_job *job = user;
+    const pl_tape_entry *e = &tape->entries[tape->count - 1];
+    int n3 = 3 * job->sweep->linear.sim->n;
+    bool lagged = methods[job->method].preconditioner == PL_PRECONDITION_LAGGED &&
+                  methods[job->method].solver == PL_ADJOINT_KRYLOV;
+    if (lagged)
+        PL_TRY(pl_sweep_substep(job->sweep, tape, tape->count - 1 - LAG, start, job->v0));
+    double began = pl_milliseconds();
+    PL_TRY(pl_sweep_substep(job->sweep, tape, tape->count - 1, start, job->v0));
+    job->curve->setup = pl_milliseconds() - began;
+    job->contacts = e->contact_count;
+    /* dL/dq of the mean squared distance to the start */
+    for (int i = 0; i < n3; i++)
+        job->v0[i] = (e->q[i] - start->q[i]) / (n3 / 3);
+    for (int b = 0; b < BUDGETS; b++) {
+        PL_TRY(solve_with(job, budgets[b], job->v0));
+        double reached = job->curve->residual[job->curve->count - 1];
+        if (reached <= TOLERANCE || !(reached < 1e20))
+            break;
+    }
+    return PL_OK;
+}
+
+static pl_status measure(study *s, pl_rollout *rollout, int method, solver_curve *curve, int *contacts)
+{
+    pl_status status = PL_OK;
+    pl_sweep sweep;
+    pl_adjoint_def def = pl_adjoint_def_default();
+    def.solver = methods[method].solver;
+    def.preconditioner = methods[method].preconditioner;
+    def.tolerance = TOLERANCE;
+    PL_TRY(pl_sweep_create(rollout, &def, &sweep));
+    solver_job job = {.s = s, .sweep = &sweep, .method = method, .curve = curve};
+    PL_NEW(s->ctx, job.v0, 3 * rollout->sim->n, done);
+    PL_CHECK(pl_rollout_forward(rollout, solve_block, &job), done);
+    *contacts = job.contacts;
+done:
+    pl_free(s->ctx, job.v0);
+    pl_sweep_free(&sweep);
+    return status;
+}
+
+static void build(study *s, int regime, bench_world *w)
+{
+    int wanted = s->scale > 0 ? s->scale : s->quick ? 200 : 1200;
+    int side = (int)lround(cbrt(wanted / 2.0)); /* a bar or slab of 2:1:1 */
+    side = side < 3 ? 3 : side;
+    pl_scene_def def = pl_scene_def_default();
+    pl_body_def body = pl_body_def_default();
+    body.young = 1e5;
+    if (regime > 0)
+        bench_slope(&def, 20);
+    bench_open(w, s->ctx, &def);
+    pl_mesh *mesh = bench_grid(w, 2 * side, side, side, 0.2 / side);
+    bench_add(w, mesh, &body);
+    if (regime == 0)
+        bench_pin(w, 0, false);
+    else
+        bench_floor(w, regime == 1 ? 0 : 0.2);
+    bench_start(w);
+}
+
+static pl_status plot(study *s, int regime, solver_curve *curves, bool time)
+{
+    pl_plot_line lines[METHODS];
+    char name[64], title[96];
+    for (int m = 0; m < METHODS; m++)
+        lines[m] = (pl_plot_line){.name = methods[m].name,
+                                  .count = curves[m].count,
+                                  .x = time ? curves[m].milliseconds : curves[m].iterations,
+                                  .y = curves[m].residual,
+                                  .markers = true};
+    snprintf(title, sizeof title, "Adjoint of one step, %s", regimes[regime]);
+    snprintf(name, sizeof name, "solvers-%s-%s", regimes[regime], time ? "time" : "iterations");
+    pl_plot p = pl_plot_default();
+    p.title = title;
+    p.x_label = time ? "milliseconds, set-up included" : "iterations";
+    p.y_label = "true relative residual";
+    p.log_x = p.log_y = true;
+    p.line_count = METHODS;
+    p.lines = lines;
+    return study_plot(s, &p, name);
+}
+
+static void add_row(study_table *table, int regime, int method, int vertices, int contacts,
+                    const solver_curve *c)
+{
+    int last = c->count - 1, reached = -1;
+    for (int k = last; k >= 0; k--)
+        reached = c->residual[k] <= 1e-8 ? k : reached;
+    study_cell(table, "%s", regimes[regime]);
+    study_cell(table, "%d", vertices);
+    study_cell(table, "%d", contacts);
+    study_cell(table, "%s", methods[method].name);
+    study_cell(table, "%.2f", c->setup);
+    if (reached >= 0) {
+        study_cell(table, "%.0f", c->iterations[reached]);
+        study_cell(table, "%.2f", c->milliseconds[reached]);
+    } else {
+        study_cell(table, "not in %.0f", c->iterations[last]);
+        study_cell(table, "-");
+    }
+    study_cell(table, "%.1e", c->residual[last]);
+}
+
+static pl_status run_regime(study *s, int regime, study_table *table, bool ok[METHODS], int *done)
+{
+    pl_status status = PL_OK;
+    bench_world w;
+    pl_rollout *rollout = NULL;
+    static const solver_curve none;
+    solver_curve *curves = calloc(METHODS, sizeof *curves);
+    pl_rollout_def def = pl_rollout_def_default();
+    def.steps = 20;
+    build(s, regime, &w);
+    PL_CHECK(curves ? w.status : PL_ERROR_MEMORY, done);
+    PL_CHECK(pl_rollout_run(w.sim, w.state, &def, &rollout), done);
+    for (int m = 0; m < METHODS; m++) {
+        int contacts = 0;
+        curves[m] = none;
+        PL_CHECK(measure(s, rollout, m, &curves[m], &contacts), done);
+        add_row(table, regime, m, w.state->vertex_count, contacts, &curves[m]);
+        ok[m] &= curves[m].residual[curves[m].count - 1] <= 1e-8;
+        if (!study_progress(s, ++*done, REGIMES * METHODS)) {
+            status = study_stopped(s);
+            goto done;
+        }
+    }
+    PL_CHECK(plot(s, regime, curves, false), done);
+    PL_CHECK(plot(s, regime, curves, true), done);
+done:
+    pl_rollout_destroy(rollout);
+    bench_close(&w);
+    free(curves);
+    return status;
+}
+
+pl_status study_solvers(study *s)
+{
+    study_table table = study_table_new("solvers", "regime|vertices|contacts|method|set-up (ms)|"
+                                                   "iterations to 1e-8|ms|residual reached");
+    bool ok[METHODS];
+    int done = 0;
+    pl_status status = PL_OK;
+    for (int m = 0; m < METHODS; m++)
+        ok[m] = true;
+    for (int r = 0; status == PL_OK && r < REGIMES; r++)
+        status = run_regime(s, r, &table, ok, &done);
+    if (status == PL_OK) {
+        study_table_print(&table, stdout, false);
+        printf("\n");
+        for (int m = 0; m < METHODS; m++)
+            if (methods[m].must)
+                study_aim(s, ok[m], "%s: true residual below 1e-8 in all three regimes",
+                          methods[m].name);
+        status = study_table_write(s, &table);
+    }
+    study_table_free(&table);
+    return status;
+}
