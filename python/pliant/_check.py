@@ -77,7 +77,7 @@ def _turned(pose: Array, twist: Array) -> Array:
 
 def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, *,
           wanted: Optional[Iterable[str]] = None, directions: int = 1, step: float = 1e-3, seed: int = 0,
-          position: Optional[ArrayLike] = None, velocity: Optional[ArrayLike] = None,
+          tolerance: float = 1e-12, position: Optional[ArrayLike] = None, velocity: Optional[ArrayLike] = None,
           **inputs: ArrayLike) -> CheckResult:
     """Compares the gradient of a loss with finite differences, along random directions.
 
@@ -87,7 +87,7 @@ def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, *,
     directions: how many for each quantity.
     step: largest difference: relative for parameters, in m, m/s or N otherwise; it is halved and the
     results are extrapolated to zero, which also tells their uncertainty.
-    position, velocity, inputs: as in Scene.rollout.
+    tolerance: of the adjoint systems. position, velocity, inputs: as in Scene.rollout.
     """
     steps = scene.steps if steps is None else steps
     start = scene.state()
@@ -117,7 +117,7 @@ def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, *,
         return float(sum(term[0] for term in terms if term is not None))
 
     rollout = scene.rollout(steps, **{name: base[name] for name in base if name not in PARAMETERS})  # type: ignore[arg-type]
-    gradient = rollout.backward(loss=loss, wanted=wanted)
+    gradient = rollout.backward(loss=loss, wanted=wanted, tolerance=tolerance)
     random, checks = np.random.default_rng(seed), []
     for name in wanted:
         for _ in range(directions):

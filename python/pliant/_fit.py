@@ -143,7 +143,7 @@ def _fit(path: Optional[bytes], overrides: Overrides, directory: Optional[bytes]
     with context._core as core:
         core.check(lib.pl_task_load(context._pointer, path, count, items, loaded))
         try:
-            callback.check(core, lib.pl_task_fit(loaded, d, out))
+            callback.call(core, lib.pl_task_fit, loaded, d, out)
             return _result(out.contents)
         finally:
             lib.pl_fit_result_free(loaded, out)

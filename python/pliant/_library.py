@@ -251,7 +251,7 @@ def doubles(value: ArrayLike, shape: Sequence[int], name: str) -> Array:
             array = np.broadcast_to(array, shape)
         except ValueError:
             raise ValueError(f"{name}: expected shape {list(shape)}, got {list(array.shape)}") from None
-    return np.ascontiguousarray(array, np.float64)
+    return np.asarray(array, np.float64, order="C")
 
 
 def integers(value: ArrayLike, shape: Sequence[int], name: str) -> NDArray[np.intc]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import signal
+import threading
 from collections.abc import Mapping as MappingBase
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Union
@@ -94,21 +96,49 @@ class Gradient(Owner, MappingBase):  # type: ignore[type-arg]
 
 
 class _Callback:
-    """Keeps what a Python callback raises until the C call is over: nothing may pass through C."""
+    """Python functions called from C, where no exception may pass: it is kept until the call is over.
+
+    An interrupt would strike before a callback's first line, outside of any `try`. While the call lasts,
+    it is only noted, and raised inside the next callback.
+    """
 
     def __init__(self) -> None:
         self.error: Optional[BaseException] = None
+        self._inside = self._interrupted = False
 
     def guard(self, function: Callable[..., Optional[bool]]) -> Callable[..., bool]:
         def guarded(*arguments: Any) -> bool:
             try:
+                self._inside = True
+                if self._interrupted:
+                    raise KeyboardInterrupt
                 return function(*arguments) is not False
-            except BaseException as error:  # KeyboardInterrupt too
+            except BaseException as error:
+                self._inside = False
                 self.error = error
                 return False
+            finally:
+                self._inside = False
         return guarded
 
-    def check(self, core: Any, status: int) -> None:
+    def _on_interrupt(self, *_: Any) -> None:
+        self._interrupted = True
+        if self._inside:
+            raise KeyboardInterrupt
+
+    def call(self, core: Any, function: Callable[..., int], *arguments: Any) -> None:
+        """Calls into C, and raises what a callback raised, or what the library says."""
+        ours = (threading.current_thread() is threading.main_thread()
+                and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+        if ours:
+            signal.signal(signal.SIGINT, self._on_interrupt)
+        try:
+            status = function(*arguments)
+        finally:
+            if ours:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self._interrupted and self.error is None:
+            raise KeyboardInterrupt
         if self.error is not None:
             raise self.error
         core.check(status)
@@ -163,11 +193,11 @@ class Rollout(Owner):
 
     def _run(self, d: Any, progress: Optional[Callable[[int, StepInfo], Optional[bool]]]) -> None:
         scene, callback = self.scene, _Callback()
-        q, v, record = self.q, self.v, self.q is not None
+        q, v, infos, record = self.q, self.v, self.info, self.q is not None
         q_now, v_now, size = self.state.q, self.state.v, ctypes.sizeof(_api.pl_step_info)
 
         def after_step(_user: Any, step: int, _state: Any, info: Any) -> Optional[bool]:
-            ctypes.memmove(self.info[step - 1:].ctypes.data, info, size)
+            ctypes.memmove(infos[step - 1:].ctypes.data, info, size)
             if record:
                 q[step], v[step] = q_now, v_now
             return progress(step, StepInfo(**plain(info.contents))) if progress is not None else True
@@ -178,11 +208,10 @@ class Rollout(Owner):
             sim = scene._sim()
             sim.hold()  # the callback may close the scene
             try:
-                callback.check(core, lib.pl_rollout_run(sim.pointer, scene._state(self.state), d, out))
+                callback.call(core, lib.pl_rollout_run, sim.pointer, scene._state(self.state), d, out)
                 self._own(scene._context._make(out, lib.pl_rollout_destroy, sim))
             finally:
                 sim.drop()
-        self._definition = d  # the library keeps a copy, with the callback in it
 
     @property
     def bytes(self) -> int:
@@ -272,9 +301,8 @@ class Rollout(Owner):
         info = _api.pl_adjoint_info()
         definition = self._definition_of(solver, preconditioner, tolerance, max_iterations)
         with self.scene._with(self._parameters):
-            callback.check(self._core, lib.pl_rollout_backward(
-                self._pointer, definition, _api.pl_loss_fn(callback.guard(term)), None, gradient._pointer,
-                info))
+            callback.call(self._core, lib.pl_rollout_backward, self._pointer, definition,
+                          _api.pl_loss_fn(callback.guard(term)), None, gradient._pointer, info)
         gradient.info, gradient.loss = AdjointInfo(**plain(info)), info.loss
         return gradient
 
@@ -296,9 +324,8 @@ class Rollout(Owner):
 
         definition = self._definition_of(solver, preconditioner, tolerance, max_iterations)
         with self.scene._with(self._parameters):
-            callback.check(self._core, lib.pl_rollout_tangent(
-                self._pointer, definition, along._pointer, _api.pl_tangent_fn(callback.guard(visit)), None,
-                None))
+            callback.call(self._core, lib.pl_rollout_tangent, self._pointer, definition, along._pointer,
+                          _api.pl_tangent_fn(callback.guard(visit)), None, None)
         return dq, dv
 
     def __repr__(self) -> str:

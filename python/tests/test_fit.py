@@ -1,0 +1,71 @@
+"""Fits from dicts and files, their callbacks, and the 3-D view."""
+
+import json
+
+import numpy as np
+import pytest
+
+import pliant
+from test_scene import SLOPE
+
+TASK = {
+    "scene": SLOPE,
+    "unknowns": [{"name": "mu", "quantity": "friction", "of": "floor", "initial": 0.4, "true": 0.15,
+                  "lower": 0.01, "upper": 1}],
+    "loss": [{"kind": "positions"}],
+    "optimizer": {"iterations": 20, "stop_loss": 1e-24},
+}
+
+
+def test_a_fit_finds_the_friction(context):
+    seen = []
+    result = pliant.fit(TASK, progress=seen.append, context=context)
+    assert result.parameters["mu"] == pytest.approx(0.15, abs=1e-8)
+    assert result.names == ("mu",) and result.truth == pytest.approx([0.15])
+    assert [p.iteration for p in seen] == list(range(len(result.loss)))
+    assert [p.loss for p in seen] == result.loss.tolist()
+    assert seen[0].values == {"mu": pytest.approx(0.4)}
+    assert result.values.shape == (len(result.loss), 1) and np.isfinite(result.gradient).all()
+
+
+def test_files_overrides_and_results(context, tmp_path):
+    (tmp_path / "scene.json").write_text(json.dumps({"version": 1, **SLOPE}))
+    (tmp_path / "task.json").write_text(json.dumps({"version": 1, **TASK, "scene": "scene.json"}))
+    result = pliant.fit(tmp_path / "task.json", {"optimizer.iterations": 1}, directory=tmp_path / "out",
+                        context=context)
+    assert result.iterations == 1
+    assert {"history.csv", "report.html", "result.json"} <= {p.name for p in (tmp_path / "out").iterdir()}
+    again = pliant.fit({**TASK, "scene": "scene.json"}, {"optimizer.iterations": 1}, root=tmp_path,
+                       context=context)
+    np.testing.assert_array_equal(again.loss, result.loss)
+
+
+def test_stopping_and_failing(context):
+    with pytest.raises(pliant.InterruptedError):
+        pliant.fit(TASK, progress=lambda p: p.iteration < 1, context=context)
+
+    def fail(progress):
+        raise LookupError("mine")
+    with pytest.raises(LookupError, match="mine"):
+        pliant.fit(TASK, progress=fail, context=context)
+    with pytest.raises(pliant.Error, match="unknowns"):
+        pliant.fit({**TASK, "unknowns": []}, context=context)
+    with pytest.raises(pliant.FileError, match="nosuch"):
+        pliant.fit("nosuch.json", context=context)
+
+
+def test_view(slide, tmp_path):
+    rollout = slide.rollout(5)
+    shown = pliant.view(rollout, slide.rollout(5, force=[[3.0, 0, 0]]), names=["as is", "pushed & <quick>"],
+                        title="Slide")
+    assert shown.html.startswith("<!doctype html>") and "Slide" in shown.html
+    frame = shown._repr_html_()
+    assert frame.startswith("<iframe srcdoc=") and "<!doctype" not in frame
+    shown.save(tmp_path / "view.html")
+    assert (tmp_path / "view.html").read_text(encoding="utf-8") == shown.html
+    assert len(pliant.view(slide.rollout(5, record=False)).html) > 10_000
+    with pytest.raises(ValueError, match="names"):
+        pliant.view(rollout, names=["a", "b"])
+    rollout.close()
+    with pytest.raises(TypeError):
+        pliant.view()

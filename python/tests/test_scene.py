@@ -1,0 +1,188 @@
+"""Scenes from files, dicts and code; states; steps; parameters; what is refused."""
+
+import numpy as np
+import pytest
+
+import pliant
+
+SLOPE = {
+    "bodies": [{"name": "block", "mesh": {"box": {"size": [0.12, 0.12, 0.06], "cell": 0.06}},
+                "transform": {"translate": [0, 0, 1e-5]}, "velocity": [0.4, 0.1, 0],
+                "material": {"model": "corotated", "young": 1e6}}],
+    "forces": [{"body": "block", "value": [0.5, 0, 0], "per": "group"}],
+    "colliders": [{"name": "floor", "shape": {"half_space": {}}, "friction": 0.2}],
+    "solver": "direct", "tolerance": 1e-13, "steps": 7,
+}
+
+
+def test_dict_and_code_and_file_agree(slide, context, tmp_path):
+    import json
+    (tmp_path / "slope.json").write_text(json.dumps({"version": 1, **SLOPE}))
+    scenes = [slide, pliant.Scene.from_dict(SLOPE, context=context),
+              pliant.Scene.load(tmp_path / "slope.json", context=context)]
+    assert scenes[1].steps == 7
+    ends = [scene.rollout(7).q for scene in scenes]
+    np.testing.assert_array_equal(ends[0], ends[1])
+    np.testing.assert_array_equal(ends[1], ends[2])
+
+
+def test_arrays_in_dicts_and_overrides(context):
+    scene = pliant.Scene.from_dict({**SLOPE, "gravity": np.array([0, 0, -1.0])},
+                                   {"bodies.block.material.young": 3e4, "solver": "lagged"}, context=context)
+    assert scene.get("young") == pytest.approx(3e4)
+    with pytest.raises(pliant.ArgumentError, match=r"bodies\[0\].material.young.*-3"):
+        pliant.Scene.from_dict(SLOPE, ["bodies[0].material.young=-3"], context=context)
+    with pytest.raises(pliant.ArgumentError, match=r"scene:\d+: gravity: expected an array of 3"):
+        pliant.Scene.from_dict({**SLOPE, "gravity": 3}, context=context)
+
+
+def test_a_block_in_free_fall(context):
+    scene = pliant.Scene(context=context)
+    scene.add_body(pliant.Mesh.box((1, 1, 1), 1, context=context), velocity=(1, 0, 0))
+    state = scene.state()
+    for _ in range(10):
+        info = scene.step(state)
+    # Implicit Euler: z falls by g h^2 (1 + 2 + ... + 10); x moves with 1 m/s.
+    fall = 9.81 * 1e-4 * 55
+    np.testing.assert_allclose(state.q.mean(0), [0.6, 0.5, 0.5 - fall], atol=1e-9)
+    assert state.time == pytest.approx(0.1) and state.step == 10 and info.converged
+    assert info.energy_kinetic == pytest.approx(0.5 * scene.mass * (1 + (9.81 * 0.1)**2), rel=1e-9)
+
+
+def test_state_arrays_are_views(slide):
+    state = slide.state()
+    q = state.q
+    assert q is state.q and not q.flags.owndata
+    slide.step(state)
+    np.testing.assert_array_equal(q, state.q)
+    other = slide.copy(state)
+    other.q += 1
+    assert np.abs(other.q - q).min() > 0.5
+    contacts = state.contacts
+    assert len(contacts) and contacts["force_normal"].sum() == pytest.approx(
+        9.81 * slide.mass, rel=0.2)  # the first step also lets the block down
+    assert set(contacts.dtype.names) >= {"vertex", "collider", "gap", "force_tangent"}
+    state.close()
+    assert np.isfinite(q).all()
+
+
+def test_inputs(slide, hanging):
+    state = slide.state()
+    slide.step(state, vertex_force=np.zeros((slide.vertex_count, 3)), force=[[1.0, 0, 0]])
+    still, pushed = slide.rollout(3), slide.rollout(3, force=[[5.0, 0, 0]])
+    rows = slide.rollout(3, force=np.broadcast_to([5.0, 0, 0], (3, 1, 3)))
+    np.testing.assert_array_equal(pushed.q, rows.q)
+    assert pushed.q[-1, :, 0].mean() > still.q[-1, :, 0].mean()
+    target = hanging.state().pin_target.copy()
+    lifted = hanging.rollout(5, pin_target=target + [0, 0, 0.01])
+    left = hanging.bodies[0].mesh.group("left")
+    np.testing.assert_allclose(lifted.q[-1, left, 2], target[:, 2] + 0.01, atol=1e-4)
+
+
+def test_tables_and_parts(context):
+    scene = pliant.Scene(context=context)
+    cloth = pliant.Mesh.rectangle(0.3, 0.2, 0.1, context=context)
+    scene.add_body(cloth, name="flag", young=1e4, thickness=1e-3, bending=1e-4)
+    scene.add_pin("flag", "left", offset=([0, 1], [[0, 0, 0], [0, 0, 1]]))
+    scene.add_wind("flag", velocity=(1, 0, 0), drag=0.1)
+    scene.add_collider("sphere", radius=0.1, position=(5, 0, 0))
+    scene.add_collider("box", half_extents=(1, 1, 1), position=(9, 0, 0))
+    scene.add_collider("mesh", surface=pliant.Mesh.box((1, 1, 1), 1, context=context), position=(20, 0, 0))
+    assert (scene.body_count, scene.pin_count, scene.wind_count, scene.collider_count) == (1, 1, 1, 3)
+    assert scene.bodies[0].cloth and scene.bodies[0].name == "flag"
+    rollout = scene.rollout(5)
+    np.testing.assert_allclose(rollout.q[-1, cloth.group("left"), 2], 0.05, atol=1e-4)
+
+
+def test_parts_after_steps(slide, context):
+    state = slide.state()
+    slide.step(state)
+    slide.add_body(pliant.Mesh.box((0.1, 0.1, 0.1), 0.1, context=context), positions=None)
+    with pytest.raises(pliant.ArgumentError, match="new parts"):
+        slide.step(state)
+    slide.step(slide.state())
+    rollout = slide.rollout(1)
+    with pytest.raises(pliant.ArgumentError, match="new parts"):
+        slide.add_force(0)
+    rollout.close()
+    slide.add_force(0)
+
+
+def test_parameters(slide):
+    slide.set("young", 2e5)
+    slide.set("young", np.linspace(1e5, 2e5, slide.element_count), body="block")
+    assert slide.get("young")[-1] == 2e5
+    slide.set("friction", 0.7)
+    slide.set_friction("block", 0, 0.6)
+    assert slide.get("friction").tolist() == [[0.6]]
+    with pytest.raises(pliant.ArgumentError, match="-1"):
+        slide.set("density", -1)
+    assert (slide.get("density") == 1000).all()
+    with pytest.raises(ValueError, match="'weight'"):
+        slide.set("weight", 1)
+
+
+def test_fields(slide):
+    state = slide.state()
+    fields = slide.fields(state)
+    assert fields["stress"].shape == (slide.element_count, 3, 3)
+    np.testing.assert_allclose(fields["von_mises"], 0, atol=1e-6)
+    state.q[:, 0] *= 1.01
+    assert (slide.fields(state)["von_mises"] > 1e3).all()
+
+
+WRONG = [
+    (lambda s: s.step(s.state(), force=[[np.nan, 0, 0]]), pliant.ArgumentError, "force.*finite"),
+    (lambda s: s.step(s.state(), force=[1, 2]), ValueError, r"force: expected shape \[1, 3\], got \[2\]"),
+    (lambda s: s.step(s.state(), force="push"), TypeError, "force"),
+    (lambda s: s.step(s.state(), force=[[1j, 0, 0]]), TypeError, "complex"),
+    (lambda s: s.step(None), TypeError, "State"),
+    (lambda s: s.step(pliant.Scene.from_dict(SLOPE).state()), pliant.ArgumentError, "another scene"),
+    (lambda s: s.rollout(0), pliant.ArgumentError, "steps = 0"),
+    (lambda s: s.rollout(2.5), pliant.ArgumentError, "steps"),
+    (lambda s: s.rollout(2, velocity=np.full((s.vertex_count, 3), np.nan)), pliant.ArgumentError, "finite"),
+    (lambda s: s.rollout(2, force=np.zeros((3, 1, 3))), ValueError, r"\[2, 1, 3\]"),
+    (lambda s: s.set("young", np.nan), pliant.ArgumentError, "young"),
+    (lambda s: s.set("young", [1, 2]), ValueError, "young"),
+    (lambda s: s.add_pin("nobody", [0]), pliant.ArgumentError, "nobody"),
+    (lambda s: s.add_pin("block", [10**6]), pliant.ArgumentError, "1000000"),
+    (lambda s: s.add_collider("banana"), ValueError, "banana"),
+    (lambda s: s.add_collider("sphere", radius=-1), pliant.ArgumentError, "radius|size"),
+    (lambda s: s.add_body(pliant.Mesh.box((1, 1, 1), 1)), pliant.ArgumentError, "another context"),
+    (lambda s: s.rollout(1).backward(), TypeError, "either"),
+    (lambda s: s.rollout(1).backward({2: 0.0}), ValueError, "steps 0 to 1"),
+    (lambda s: s.rollout(1).backward({1: np.nan}), pliant.NumericError, "finite"),
+    (lambda s: s.rollout(1).backward({1: 1.0}, wanted=["mood"]), ValueError, "mood"),
+    (lambda s: s.rollout(1, tape=False).backward({1: 1.0}), pliant.ArgumentError, "tape"),
+    (lambda s: pliant.Scene(gravity=[0, 1]), ValueError, "gravity"),
+    (lambda s: pliant.Scene(time_step=-1), pliant.ArgumentError, "time_step"),
+    (lambda s: pliant.Scene.load("nosuch.json"), pliant.FileError, "nosuch.json"),
+    (lambda s: pliant.Scene.load(7), TypeError, "path"),
+    (lambda s: pliant.Scene.from_dict({"bodies": [object()]}), TypeError, "object"),
+]
+
+
+@pytest.mark.parametrize("call, error, message", WRONG)
+def test_wrong_values(slide, call, error, message):
+    with pytest.raises(error, match=message):
+        call(slide)
+    slide.step(slide.state())  # nothing was harmed
+
+
+def test_a_failed_step_leaves_the_state(slide):
+    state = slide.state()
+    slide.step(state)
+    before = state.q.copy()
+    with pytest.raises(pliant.Error):
+        slide.step(state, vertex_force=np.full((slide.vertex_count, 3), 1e30))
+    np.testing.assert_array_equal(state.q, before)
+
+
+def test_log(tmp_path):
+    heard = []
+    context = pliant.Context(threads=1, log=lambda level, text: heard.append((level, text)), log_level="debug")
+    path = tmp_path / "loose.mesh"
+    path.write_text("MeshVersionFormatted 2\nDimension 3\nVertices\n5\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n"
+                    "9 9 9 0\nTetrahedra\n1\n1 2 3 4 0\nEnd\n")
+    pliant.Mesh.read(path, context=context)
+    assert any(level == "warning" for level, _ in heard)
