@@ -31,7 +31,8 @@ PL_API const pl_shape_info *pl_shape_list(int index);
 /*
  * Builds a body with about `vertices` vertices (0 = its default; within 10 % when the body can have
  * such a count at all, see pl_shape_info). Solids stand on z = 0, face +x, and are mirror images of
- * themselves in y = 0 (left is y > 0); cloths lie in z = 0. Every dihedral angle lies within 8 and 166
+ * themselves in y = 0 (left is y > 0; below some 200 vertices limbs one cell thick may break that);
+ * cloths lie in z = 0. Every dihedral angle lies within 8 and 166
  * degrees. The mesh carries the groups its description names; a group is never empty.
  */
 PL_API pl_status pl_shape_build(pl_context *ctx, const char *name, int vertices, pl_mesh **out);

@@ -3,7 +3,7 @@
 
 #include "core/vec.h"
 
-#define MAX_POINTS  200000000.0
+#define MAX_SLOTS   5e8 /* edges: 4 GB of cuts */
 #define ROOT_STEPS  40
 #define ROOT_CHANGE 1e-6
 
@@ -232,7 +232,7 @@ static pl_status size_lattice(pl_context *ctx, const pl_field *field, double cel
         double low = floor((field->lower[i] - field->anchor[i]) / cell) - 1;
         double high = ceil((field->upper[i] - field->anchor[i]) / cell) + 1;
         corners *= high - low + 1;
-        if (!(fabs(low) < 1e8) || !(high - low < 1e8) || !(corners * slots < MAX_POINTS * 10))
+        if (!(fabs(low) < 1e8) || !(high - low < 1e8) || !(corners * slots < MAX_SLOTS))
             return pl_fail(ctx, PL_ERROR_ARGUMENT,
                            "cell of %g m is too small for a body of %g x %g x %g m", cell,
                            field->upper[0] - field->lower[0], field->upper[1] - field->lower[1],
