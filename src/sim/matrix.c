@@ -4,11 +4,14 @@
  */
 #include "sim/sim.h"
 
-/* A factorisation runs at about FACTOR_RATE flops a second, a triangular solve is bound by reading L
- * twice at SOLVE_RATE bytes a second; measured with CHOLMOD on bodies of 1,000 to 10,000 vertices. Only their
- * ratio matters, and it is fixed, so that results do not depend on the machine's mood. */
-#define FACTOR_RATE 8e9
-#define SOLVE_RATE  12e9
+/* Seconds of a factorisation and of a solve, as measured with CHOLMOD on bodies of 1,200 to 10,000 vertices.
+ * Only the ratio matters, and it comes from counts, not from clocks: results must not depend on the
+ * machine's mood. */
+static double factor_over_solve(const pl_chol *chol, int n)
+{
+    pl_chol_cost c = pl_chol_get_cost(chol);
+    return (18e-6 * n + 12e-9 * c.factor_entries + c.factor_flops / 40e9) / (1e-9 * c.factor_entries);
+}
 
 /* Columns of E^-1 that are cheaper to solve for than an order made for them. */
 #define MANY_COLUMNS 32
@@ -20,8 +23,9 @@ void pl_matrix_diagonal(pl_sim *sim, double h)
 }
 
 /* A symbolic factor that suits the contacts: when more than MANY_COLUMNS touched vertices are not among those
- * eliminated last, a new order with all touched vertices last, which makes E^-1 between them cheap. */
-static pl_status order_tangent(pl_sim *sim)
+ * eliminated last, a new order with all touched vertices last, which makes E^-1 between them cheap. `anew`: the
+ * order for these contacts, whatever came before, so that a resumed rollout repeats bit for bit. */
+static pl_status order_tangent(pl_sim *sim, bool anew)
 {
     int count = 0, missing = 0, touched = 0, *list = sim->vertex_work, *seen = list + sim->n;
     const int *last = sim->tangent_factor ? pl_chol_last(sim->tangent_factor, &count) : NULL;
@@ -35,22 +39,22 @@ static pl_status order_tangent(pl_sim *sim)
             list[touched++] = v;
         seen[v] = 2;
     }
-    if (sim->tangent_factor && missing <= MANY_COLUMNS)
-        return PL_OK;
-    pl_chol *made;
     if (touched <= MANY_COLUMNS)
         touched = 0;
+    bool same = touched == count && (count == 0 || memcmp(list, last, sizeof(int) * (size_t)count) == 0);
+    if (sim->tangent_factor && (anew ? same : missing <= MANY_COLUMNS))
+        return PL_OK;
+    pl_chol *made;
     PL_TRY(pl_chol_create(sim->ctx, pl_elastic_pattern(sim->elastic), 3, touched, list, &made));
     pl_chol_destroy(sim->tangent_factor);
     sim->tangent_factor = made;
-    pl_chol_cost cost = pl_chol_get_cost(made);
-    sim->refresh_cost = (cost.factor_flops / FACTOR_RATE) / (16 * cost.factor_entries / SOLVE_RATE);
+    sim->refresh_cost = factor_over_solve(made, sim->n);
     return PL_OK;
 }
 
-static pl_status refresh_tangent(pl_sim *sim, double h, const double *q)
+static pl_status refresh_tangent(pl_sim *sim, bool anew, double h, const double *q)
 {
-    PL_TRY(order_tangent(sim));
+    PL_TRY(order_tangent(sim, anew));
     for (int clamp = 0; clamp < 2; clamp++) {
         pl_elastic_evaluate(sim->elastic, q, clamp, h * h, sim->diagonal, NULL, sim->tangent);
         pl_stage(sim, PL_STAGE_ASSEMBLE);
@@ -84,9 +88,10 @@ pl_status pl_matrix_refresh(pl_sim *sim, pl_factor_kind kind, double h, const do
 {
     if (kind == PL_FACTOR_CONSTANT && sim->factor == kind && sim->factor_h == h)
         return PL_OK;
+    bool anew = sim->factor == PL_FACTOR_NONE;
     pl_sim_forget(sim);
     pl_matrix_diagonal(sim, h);
-    PL_TRY(kind == PL_FACTOR_CONSTANT ? refresh_constant(sim, h) : refresh_tangent(sim, h, q));
+    PL_TRY(kind == PL_FACTOR_CONSTANT ? refresh_constant(sim, h) : refresh_tangent(sim, anew, h, q));
     sim->factor = kind;
     sim->factor_h = h;
     return PL_OK;

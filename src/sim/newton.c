@@ -185,9 +185,10 @@ static bool refresh_pays(const newton *s, double theta)
         return false;
     if (sim->solver == PL_SOLVER_DIRECT)
         return true;
-    /* A factor and its Delassus columns over an iteration, which is a solve (two with contact) and a local
-     * step of about the same cost. */
-    double cost = (sim->refresh_cost + 1.5 * sim->contacts.count) / 3;
+    /* A factor and its Delassus columns over an iteration: a solve and a little, with contact two and the
+     * law. */
+    double iteration = sim->contacts.count > 0 ? 3 : 1.4;
+    double cost = (sim->refresh_cost + 1.5 * sim->contacts.count) / iteration;
     return iterations_left(s, theta) > cost + iterations_left(s, s->fresh_rate);
 }
 

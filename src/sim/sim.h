@@ -63,7 +63,7 @@ struct pl_sim {
     pl_factor_kind factor;
     double factor_h;     /* time step the factor was made for */
     bool factor_fresh;   /* made from the current iterate */
-    double refresh_cost; /* a factorisation's cost over an iteration's */
+    double refresh_cost; /* a factorisation's cost over a solve's */
 
     /* Contacts of the current substep. */
     pl_collider **shapes; /* [collider_count] */
