@@ -40,7 +40,6 @@ static pl_status factor_schur(pl_linear *l)
 pl_status pl_precondition_refresh(pl_linear *l)
 {
     pl_sim *sim = l->sim;
-    pl_sim_forget(sim);
     PL_TRY(pl_matrix_refresh(sim, PL_FACTOR_TANGENT, l->sub.h, l->q));
     l->factorizations++;
     l->excess = 0;
