@@ -1,0 +1,71 @@
+/* The benchmark: cases, what is measured of each, the peers' figures, ratios. Everything prints
+ * Markdown. */
+#ifndef PL_BENCH_H
+#define PL_BENCH_H
+
+#include "world.h"
+
+#include <stdio.h>
+
+/* ------------------------------------------------------------------------------- cases */
+
+typedef enum bench_group { BENCH_ELASTIC, BENCH_CONTACT } bench_group;
+
+typedef struct bench_case {
+    const char *name;
+    const char *setup; /* in words */
+    bench_group group;
+    int steps;
+    bool quick; /* part of the short run */
+    void (*build)(const struct bench_case *c, pl_solver solver, bench_world *w);
+    int variant; /* what the builder makes of it */
+} bench_case;
+
+extern const bench_case bench_cases[];
+extern const int bench_case_count;
+
+/* Builds and starts; w->status says how that went. */
+void bench_build(const bench_case *c, pl_context *ctx, pl_solver solver, bench_world *w);
+
+/* ------------------------------------------------------------------------------- peers */
+
+/* Milliseconds a step of other programs on comparable scenes; 0 = not known. */
+typedef struct bench_peer {
+    const char *name;                 /* of the case */
+    double forward, backward;         /* DiffPD, two CPU cores, its fastest method */
+    double first;                     /* its mean over the first ten steps */
+    double memory;                    /* MB */
+    double residual;                  /* N, to which it converged */
+    double gpu_forward, gpu_backward; /* the paper's, RTX 5090; the forward solve partly converged */
+} bench_peer;
+
+/* NULL when none has that case. */
+const bench_peer *bench_find_peer(const char *name);
+
+/* ------------------------------------------------------------------------------- measuring */
+
+typedef struct bench_result {
+    int vertices, elements, steps;
+    double setup;                              /* ms, creating the simulation */
+    double forward, first;                     /* ms a step: all, the first ten */
+    double iterations, solves, factorizations; /* a step */
+    double share[PL_STAGE_COUNT];              /* of the forward time */
+    double contacts;                           /* mean */
+    double residual;                           /* largest, m */
+    double backward;                           /* ms a step, 0 = not measured */
+    double adjoint_iterations, adjoint_factorizations;
+    double memory; /* MB: the whole process at its peak; 0 = not known */
+} bench_result;
+
+/* steps 0 = the case's own. */
+pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver solver, int steps,
+                        bool backward, bench_result *out);
+
+/* ------------------------------------------------------------------------------- ratios */
+
+/* Prints a table of ratios, each of two times of this run. Returns the first failure. */
+pl_status bench_ratios(FILE *file, bool quick);
+
+double bench_milliseconds(void);
+
+#endif

@@ -1,0 +1,159 @@
+/* One case from creation to gradient, with the time of each stage and the memory it took. */
+#include "bench.h"
+
+#include <malloc.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+double bench_milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+}
+
+/* A value of /proc/self/status in MB, 0 where there is no such file. */
+static double process_memory(const char *key)
+{
+    char line[256];
+    long kilobytes = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, key, strlen(key)) == 0)
+            sscanf(line + strlen(key), ": %ld", &kilobytes);
+    if (file)
+        fclose(file);
+    return (double)kilobytes / 1024;
+}
+
+/* The peak starts again from what is in use, with freed memory given back first. */
+static void reset_peak(void)
+{
+    malloc_trim(0);
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    if (file) {
+        fputs("5", file);
+        fclose(file);
+    }
+}
+
+typedef struct forward_sum {
+    bench_result *result;
+    double last, total; /* ms */
+} forward_sum;
+
+static bool add_step(void *user, int step, const pl_state *state, const pl_step_info *info)
+{
+    forward_sum *sum = user;
+    bench_result *r = sum->result;
+    double now = bench_milliseconds(), took = now - sum->last;
+    (void)state;
+    sum->last = now;
+    sum->total += took;
+    if (step <= 10)
+        r->first += took;
+    r->steps++;
+    r->iterations += info->iterations;
+    r->solves += info->linear_solves;
+    r->factorizations += info->factorizations;
+    r->contacts += info->contacts;
+    r->residual = fmax(r->residual, info->residual);
+    for (int k = 0; k < PL_STAGE_COUNT; k++)
+        r->share[k] += info->milliseconds[k];
+    return true;
+}
+
+static void finish_forward(const forward_sum *sum)
+{
+    bench_result *r = sum->result;
+    double staged = 0;
+    for (int k = 0; k < PL_STAGE_COUNT; k++)
+        staged += r->share[k];
+    for (int k = 0; k < PL_STAGE_COUNT; k++)
+        r->share[k] /= staged > 0 ? staged : 1;
+    r->forward = sum->total / r->steps;
+    r->first /= r->steps < 10 ? r->steps : 10;
+    r->iterations /= r->steps;
+    r->solves /= r->steps;
+    r->factorizations /= r->steps;
+    r->contacts /= r->steps;
+}
+
+typedef struct distance {
+    int last, n;
+    const double *start;
+} distance;
+
+/* L = 1/(2N) sum |x(T) - x(0)|^2 */
+static bool distance_term(void *user, int step, const double *q, const double *v, double *value,
+                          double *dq, double *dv)
+{
+    const distance *d = user;
+    (void)v;
+    (void)dv;
+    for (int i = 0; step == d->last && i < 3 * d->n; i++) {
+        double moved = q[i] - d->start[i];
+        *value += 0.5 * moved * moved / d->n;
+        dq[i] += moved / d->n;
+    }
+    return true;
+}
+
+static pl_status run_backward(bench_world *w, pl_rollout *rollout, bench_result *r)
+{
+    pl_state *start = NULL;
+    pl_gradient *gradient = NULL;
+    pl_adjoint_info info;
+    pl_adjoint_def def = pl_adjoint_def_default();
+    unsigned wanted = PL_GRAD_POSITION | PL_GRAD_VELOCITY | PL_GRAD_YOUNG | PL_GRAD_FRICTION;
+    pl_status status = pl_state_create(w->scene, &start);
+    if (status == PL_OK)
+        status = pl_gradient_create(w->scene, r->steps, wanted, &gradient);
+    if (status == PL_OK) {
+        distance d = {r->steps, r->vertices, start->q};
+        status = pl_rollout_backward(rollout, &def, distance_term, &d, gradient, &info);
+    }
+    if (status == PL_OK) {
+        r->backward = info.milliseconds / r->steps;
+        r->adjoint_iterations = (double)info.iterations / r->steps;
+        r->adjoint_factorizations = (double)info.factorizations / r->steps;
+    }
+    pl_gradient_destroy(w->scene, gradient);
+    if (start)
+        pl_state_destroy(w->scene, start);
+    return status;
+}
+
+pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver solver, int steps,
+                        bool backward, bench_result *out)
+{
+    bench_world w = {0};
+    pl_rollout *rollout = NULL;
+    pl_rollout_def def = pl_rollout_def_default();
+    *out = (bench_result){0};
+    reset_peak();
+    double began = bench_milliseconds();
+    bench_build(c, ctx, solver, &w);
+    pl_status status = w.status;
+    forward_sum sum = {.result = out, .last = bench_milliseconds()};
+    out->setup = sum.last - began;
+    def.steps = steps > 0 ? steps : c->steps;
+    def.tape = backward;
+    def.progress = add_step;
+    def.progress_user = &sum;
+    if (status == PL_OK) {
+        pl_scene_info info = pl_scene_get_info(w.scene);
+        out->vertices = info.vertex_count;
+        out->elements = info.element_count;
+        status = pl_rollout_run(w.sim, w.state, &def, &rollout);
+    }
+    if (status == PL_OK)
+        finish_forward(&sum);
+    if (status == PL_OK && backward)
+        status = run_backward(&w, rollout, out);
+    out->memory = process_memory("VmHWM");
+    pl_rollout_destroy(rollout);
+    bench_close(&w);
+    return status;
+}

@@ -1,0 +1,231 @@
+/* Ratios of two times taken one after the other in this process: what each mechanism is worth. */
+#include "bench.h"
+
+#include "backend/backend.h"
+#include "sim/sim.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPEATS 5
+
+/* The shortest of a few runs: what the machine can do when nobody disturbs it. */
+#define FASTEST(out, call)                                                                             \
+    do {                                                                                               \
+        (out) = INFINITY;                                                                              \
+        for (int rep_ = 0; rep_ < REPEATS; rep_++) {                                                   \
+            double began_ = bench_milliseconds();                                                      \
+            call;                                                                                      \
+            (out) = fmin((out), bench_milliseconds() - began_);                                        \
+        }                                                                                              \
+    } while (0)
+
+static const bench_case *find_case(const char *name)
+{
+    for (int k = 0; k < bench_case_count; k++)
+        if (strcmp(bench_cases[k].name, name) == 0)
+            return &bench_cases[k];
+    return NULL;
+}
+
+static void row(FILE *file, const char *what, const char *scene, double a, double b)
+{
+    fprintf(file, "| %s | %s | %.3f | %.3f | %.2f |\n", what, scene, a, b, b / a);
+}
+
+/* The processor's best kernels against the scalar ones: energy, gradient and tangent of all elements.
+ */
+static void vector_ratio(FILE *file, pl_sim *sim, const double *q, const char *scene)
+{
+    const pl_backend *list[PL_BACKEND_MAX];
+    int count = pl_backend_list(list);
+    double scalar, best;
+    char what[96];
+    pl_elastic_set_backend(sim->elastic, list[count - 1]);
+    FASTEST(scalar, pl_elastic_evaluate(sim->elastic, q, false, 1, NULL, sim->gradient, sim->tangent));
+    pl_elastic_set_backend(sim->elastic, list[0]);
+    FASTEST(best, pl_elastic_evaluate(sim->elastic, q, false, 1, NULL, sim->gradient, sim->tangent));
+    snprintf(what, sizeof what, "stress and tangent: %s kernels, %s kernels", list[0]->name,
+             list[count - 1]->name);
+    row(file, what, scene, best, scalar);
+}
+
+/* Adds up `count` numbers in several chains, so that memory and not the adder is the limit. */
+static double sweep_over(const double *x, size_t count)
+{
+    double sum[8] = {0};
+    for (size_t i = 0; i + 8 <= count; i += 8)
+        for (int k = 0; k < 8; k++)
+            sum[k] += x[i + (size_t)k];
+    return sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
+}
+
+/* One Krylov iteration's product with the tangent against reading as many bytes. */
+static pl_status product_ratio(FILE *file, pl_sim *sim, const char *scene)
+{
+    const pl_pattern *p = pl_elastic_pattern(sim->elastic);
+    size_t bytes = (size_t)p->nnz * (9 * sizeof(double) + sizeof(int)) +
+                   (size_t)p->n * (6 * sizeof(double) + sizeof(int));
+    double *block = malloc(bytes), product, reading, kept = 0;
+    if (!block)
+        return PL_ERROR_MEMORY;
+    for (size_t i = 0; i < bytes / sizeof(double); i++)
+        block[i] = 1;
+    FASTEST(reading, kept += sweep_over(block, bytes / sizeof(double)));
+    FASTEST(product, pl_bsr_multiply(1, p, sim->tangent, sim->external, sim->gradient));
+    free(block);
+    char what[96];
+    snprintf(what, sizeof what, "one thread: reading %.1f MB%s, product with the tangent",
+             1e-6 * (double)bytes, kept > 0 ? "" : " (none)");
+    row(file, what, scene, reading, product);
+    return PL_OK;
+}
+
+/* W with its columns kept against W asked anew of the factor. */
+static pl_status delassus_ratio(FILE *file, pl_sim *sim, const char *scene)
+{
+    double h = sim->scene->def.time_step, kept, anew = INFINITY;
+    pl_status status = pl_matrix_refresh(sim, PL_FACTOR_TANGENT, h, sim->iterate);
+    for (int k = 0; status == PL_OK && k < REPEATS; k++) {
+        pl_delassus_reset(&sim->delassus);
+        double began = bench_milliseconds();
+        status = pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), h, &sim->contacts);
+        anew = fmin(anew, bench_milliseconds() - began);
+    }
+    if (status != PL_OK)
+        return status;
+    FASTEST(kept,
+            pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), h, &sim->contacts));
+    char what[96];
+    snprintf(what, sizeof what, "Delassus matrix of %d contacts: kept, recomputed",
+             sim->contacts.count);
+    row(file, what, scene, kept, anew);
+    return PL_OK;
+}
+
+/* The same steps with and without the last step's contact forces to start from. */
+static pl_status warm_ratio(FILE *file, const bench_case *c, pl_context *ctx, int steps)
+{
+    double took[2] = {0};
+    int inner[2] = {0}, outer[2] = {0};
+    pl_status status = PL_OK;
+    for (int cold = 0; status == PL_OK && cold < 2; cold++) {
+        bench_world w = {0};
+        bench_build(c, ctx, PL_SOLVER_AUTO, &w);
+        status = w.status;
+        for (int k = 0; status == PL_OK && k < steps; k++) {
+            pl_step_info info;
+            if (cold)
+                w.state->contact_count = 0;
+            double began = bench_milliseconds();
+            status = pl_step(w.sim, w.state, NULL, &info);
+            took[cold] += (bench_milliseconds() - began) / steps;
+            inner[cold] += info.inner_iterations;
+            outer[cold] += info.iterations;
+        }
+        bench_close(&w);
+    }
+    if (status != PL_OK)
+        return status;
+    char what[128];
+    snprintf(what, sizeof what,
+             "step: warm (%.1f outer, %.1f inner iterations), cold start (%.1f, %.1f)",
+             (double)outer[0] / steps, (double)inner[0] / steps, (double)outer[1] / steps,
+             (double)inner[1] / steps);
+    row(file, what, c->name, took[0], took[1]);
+    return PL_OK;
+}
+
+/* The faster of two runs of every path, the paths taking turns. */
+static pl_status path_ratios(FILE *file, const bench_case *c, pl_context *ctx, int steps)
+{
+    static const char *const names[] = {"automatic", "direct", "lagged", "constant"};
+    double fastest[] = {INFINITY, INFINITY, INFINITY, INFINITY};
+    pl_status status = PL_OK;
+    for (int k = 0; status == PL_OK && k < 8; k++) {
+        bench_result result;
+        status = bench_measure(c, ctx, (pl_solver)(k % 4), steps, false, &result);
+        if (status == PL_OK)
+            fastest[k % 4] = fmin(fastest[k % 4], result.forward);
+        else if (status == PL_ERROR_CONVERGENCE && k % 4 != PL_SOLVER_AUTO)
+            status = PL_OK;
+    }
+    for (int k = 1; status == PL_OK && k < 4; k++) {
+        if (isfinite(fastest[k])) {
+            char what[64];
+            snprintf(what, sizeof what, "step: automatic path, %s", names[k]);
+            row(file, what, c->name, fastest[0], fastest[k]);
+        } else {
+            fprintf(file, "| step: automatic path, %s | %s | %.3f | does not converge | - |\n",
+                    names[k], c->name, fastest[0]);
+        }
+    }
+    return status;
+}
+
+static pl_status thread_ratio(FILE *file, const bench_case *c, int steps)
+{
+    bench_result result[2];
+    pl_status status = PL_OK;
+    for (int k = 0; status == PL_OK && k < 2; k++) {
+        pl_context *ctx = NULL;
+        pl_context_def def = pl_context_def_default();
+        def.threads = 2 - k;
+        if ((status = pl_context_create(&def, &ctx)) == PL_OK)
+            status = bench_measure(c, ctx, PL_SOLVER_AUTO, steps, true, &result[k]);
+        pl_context_destroy(ctx);
+    }
+    if (status == PL_OK) {
+        row(file, "step: two threads, one", c->name, result[0].forward, result[1].forward);
+        row(file, "backward step: two threads, one", c->name, result[0].backward, result[1].backward);
+    }
+    return status;
+}
+
+/* Ratios inside one simulation, after a few steps. */
+static pl_status kernel_ratios(FILE *file, const bench_case *c, pl_context *ctx)
+{
+    bench_world w = {0};
+    bench_build(c, ctx, PL_SOLVER_AUTO, &w);
+    pl_status status = w.status;
+    for (int k = 0; status == PL_OK && k < 5; k++)
+        status = pl_step(w.sim, w.state, NULL, NULL);
+    if (status == PL_OK) {
+        vector_ratio(file, w.sim, w.state->q, c->name);
+        status = product_ratio(file, w.sim, c->name);
+    }
+    if (status == PL_OK && w.sim->contacts.count > 0)
+        status = delassus_ratio(file, w.sim, c->name);
+    bench_close(&w);
+    return status;
+}
+
+pl_status bench_ratios(FILE *file, bool quick)
+{
+    pl_context *ctx = NULL;
+    pl_context_def def = pl_context_def_default();
+    const bench_case *solid = find_case(quick ? "bar-small" : "armadillo-neo-hookean-5k");
+    const bench_case *touching = find_case(quick ? "bunny-1.5k" : "bunny-4k");
+    int steps = quick ? 3 : 30;
+    pl_status status = pl_context_create(&def, &ctx);
+    fprintf(file, "| what: a, b | scene | a (ms) | b (ms) | b / a |\n|---|---|---:|---:|---:|\n");
+    if (status == PL_OK)
+        status = path_ratios(file, find_case("bar-small"), ctx, steps);
+    if (status == PL_OK)
+        status = path_ratios(file, touching, ctx, steps);
+    if (status == PL_OK)
+        status = kernel_ratios(file, solid, ctx);
+    if (status == PL_OK)
+        status = kernel_ratios(file, touching, ctx);
+    if (status == PL_OK)
+        status = warm_ratio(file, touching, ctx, steps);
+    if (status == PL_OK)
+        status = thread_ratio(file, solid, steps);
+    if (status == PL_OK)
+        status = thread_ratio(file, touching, steps);
+    if (status != PL_OK)
+        fprintf(stderr, "pliant: error: %s\n", ctx ? pl_context_error(ctx) : pl_status_name(status));
+    pl_context_destroy(ctx);
+    return status;
+}

@@ -1,0 +1,205 @@
+/* `pliant bench`: how long steps and gradients take, beside what others need. Prints Markdown. */
+#include "bench/bench.h"
+#include "cli.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef struct bench_options {
+    bool quick, elastic, contact, adjoint, ratios;
+    int threads, steps;
+    const char *only;
+} bench_options;
+
+static bool selected(const bench_options *o, const bench_case *c)
+{
+    if (o->only)
+        return strstr(c->name, o->only) != NULL;
+    return !o->quick || c->quick;
+}
+
+/* The model name of the processor, "" where it is not to be known. */
+static void processor(char *name, size_t size)
+{
+    char line[256];
+    name[0] = '\0';
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && !name[0] && fgets(line, sizeof line, file))
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':'))
+            snprintf(name, size, "%s", strchr(line, ':') + 2);
+    name[strcspn(name, "\n")] = '\0';
+    if (file)
+        fclose(file);
+}
+
+/* A ratio to a peer's time, or nothing. */
+static void against(double peer, double ours)
+{
+    if (peer > 0)
+        printf(" %.4g | %.1f |", peer, peer / ours);
+    else
+        printf(" | |");
+}
+
+static void forward_row(const bench_case *c, const bench_result *r)
+{
+    static const bench_peer none;
+    const bench_peer *found = bench_find_peer(c->name), *peer = found ? found : &none;
+    printf("| %s | %d | %d | %.2f | %.2f | %.1f | %.1f | %.2f |", c->name, r->vertices, r->elements,
+           r->forward, r->first, r->iterations, r->solves, r->factorizations);
+    for (int k = 0; k < PL_STAGE_COUNT; k++)
+        printf(" %.0f |", 100 * r->share[k]);
+    printf(" %.0f | %.0f |", r->contacts, r->memory);
+    against(peer->forward, r->forward);
+    against(peer->gpu_forward, r->forward);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void backward_row(const bench_case *c, const bench_result *r)
+{
+    static const bench_peer none;
+    const bench_peer *found = bench_find_peer(c->name), *peer = found ? found : &none;
+    printf("| %s | %d | %.2f | %.2f | %.2f | %.1f | %.2f | %.0f |", c->name, r->vertices, r->forward,
+           r->backward, r->backward / r->forward, r->adjoint_iterations, r->adjoint_factorizations,
+           r->memory);
+    against(peer->backward, r->backward);
+    against(peer->gpu_backward, r->backward);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void forward_head(const char *title)
+{
+    printf("\n## %s\n\n| scene | vertices | elements | ms a step | first ten | outer | solves | "
+           "factors | local %% | "
+           "assemble %% | factor %% | solve %% | contact %% | other %% | contacts | MB | CPU peer (ms) "
+           "| times | "
+           "GPU (ms) | times |\n|---|",
+           title);
+    for (int k = 0; k < 19; k++)
+        printf("---:|");
+    printf("\n");
+}
+
+static void backward_head(void)
+{
+    printf("\n## adjoint\n\n| scene | vertices | forward (ms) | backward (ms) | backward / forward | "
+           "iterations | "
+           "factors | MB | CPU peer (ms) | times | GPU (ms) | times |\n|---|");
+    for (int k = 0; k < 11; k++)
+        printf("---:|");
+    printf("\n");
+}
+
+static int run_cases(const bench_options *o, pl_context *ctx, bench_group group, bool backward)
+{
+    int code = CLI_OK;
+    for (int k = 0; k < bench_case_count && !cli_interrupted(); k++) {
+        const bench_case *c = &bench_cases[k];
+        bench_result result;
+        if (!selected(o, c) || c->group != group)
+            continue;
+        if (isatty(STDERR_FILENO))
+            fprintf(stderr, "\r%s \033[K", c->name);
+        pl_status status = bench_measure(c, ctx, PL_SOLVER_AUTO, o->steps, backward, &result);
+        if (isatty(STDERR_FILENO))
+            fprintf(stderr, "\r\033[K");
+        if (status == PL_OK && backward)
+            backward_row(c, &result);
+        else if (status == PL_OK)
+            forward_row(c, &result);
+        else
+            code = cli_report(ctx, status);
+    }
+    return cli_interrupted() ? CLI_INTERRUPTED : code;
+}
+
+static void explain(void)
+{
+    printf("\nSteps are converged to a Newton step of 1e-10 m and adjoint systems to a true relative "
+           "residual of "
+           "1e-8. CPU peer: DiffPD, two cores, converged to 2e-8 to 3e-3 N. GPU: the paper's figures "
+           "on an RTX "
+           "5090. \"times\" is their time over ours. MB: peak memory of the process above what it had "
+           "before the "
+           "scene was built. Scenes:\n\n");
+    for (int k = 0; k < bench_case_count; k++)
+        printf("- %s: %s\n", bench_cases[k].name, bench_cases[k].setup);
+}
+
+static int run(const bench_options *o, pl_context *ctx)
+{
+    char name[128];
+    int code = CLI_OK, next;
+    processor(name, sizeof name);
+    printf("# Benchmark\n\npliant %s, %s, %d threads%s\n", pl_version(), name, pl_context_threads(ctx),
+           o->quick ? ", quick" : "");
+    if (o->elastic) {
+        forward_head("elastic");
+        code = (next = run_cases(o, ctx, BENCH_ELASTIC, false)) ? next : code;
+    }
+    if (o->contact) {
+        forward_head("contact");
+        code = (next = run_cases(o, ctx, BENCH_CONTACT, false)) ? next : code;
+    }
+    if (o->adjoint) {
+        backward_head();
+        for (int g = BENCH_ELASTIC; g <= BENCH_CONTACT; g++)
+            code = (next = run_cases(o, ctx, (bench_group)g, true)) ? next : code;
+    }
+    if (o->ratios && code != CLI_INTERRUPTED) {
+        printf("\n## ratios\n\n");
+        if (bench_ratios(stdout, o->quick) != PL_OK)
+            code = CLI_FAILED;
+    }
+    explain();
+    return code;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    bench_options o = {0};
+    const cli_option table[] = {
+        {"quick", CLI_FLAG, &o.quick, NULL, "the smallest scenes, a few steps"},
+        {"only", CLI_TEXT, &o.only, "TEXT", "scenes whose name contains this"},
+        {"steps", CLI_INT, &o.steps, "N", "instead of each scene's"},
+        {"threads", CLI_INT, &o.threads, "N", "worker threads; 0 = one per core"},
+    };
+    const cli_command command = {
+        .name = "bench",
+        .arguments = "[elastic|contact|adjoint|ratios]...",
+        .summary = "Times of steps and gradients, as Markdown; all of it unless told what.",
+        .min_arguments = 0,
+        .max_arguments = 4,
+        .option_count = CLI_COUNT(table),
+        .options = table,
+    };
+    int count, code = cli_parse(&command, argc, argv, &count);
+    if (code >= 0)
+        return code;
+    for (int i = 1; i <= count; i++) {
+        const char *word = argv[i];
+        bool *const flags[] = {&o.elastic, &o.contact, &o.adjoint, &o.ratios};
+        static const char *const words[] = {"elastic", "contact", "adjoint", "ratios"};
+        bool known = false;
+        for (int k = 0; k < CLI_COUNT(words); k++)
+            if (strcmp(word, words[k]) == 0)
+                *flags[k] = known = true;
+        if (!known)
+            return cli_usage(&command, "expected elastic, contact, adjoint or ratios, got '%s'", word);
+    }
+    if (count == 0)
+        o.elastic = o.contact = o.adjoint = o.ratios = true;
+    if (o.threads < 0 || o.steps < 0)
+        return cli_usage(&command, "--threads and --steps cannot be negative");
+    if (o.quick && o.steps == 0)
+        o.steps = 3;
+    pl_context *ctx = cli_context(o.threads, false);
+    if (!ctx)
+        return CLI_FAILED;
+    cli_catch_interrupt();
+    code = run(&o, ctx);
+    pl_context_destroy(ctx);
+    return code;
+}
