@@ -32,11 +32,13 @@ typedef struct fixture {
 static int set_up(void **state)
 {
     fixture *f = calloc(1, sizeof *f);
-    files_make(f->directory);
-    files_write(f->directory, "scene.json", scene_text);
-    snprintf(f->task, sizeof f->task, "%s/task.json", f->directory);
+    char directory[64];
+    files_make(directory);
+    files_write(directory, "scene.json", scene_text);
+    memcpy(f->directory, directory, sizeof directory);
+    snprintf(f->task, sizeof f->task, "%s/task.json", directory);
     for (int i = 0; i < 2; i++)
-        snprintf(f->out[i], sizeof f->out[i], "%s/out%d", f->directory, i);
+        snprintf(f->out[i], sizeof f->out[i], "%s/out%d", directory, i);
     f->ctx = test_context(1);
     *state = f;
     return 0;

@@ -4,6 +4,8 @@
  */
 #include "fit/task.h"
 
+#include <stdio.h>
+
 pl_status pl_evaluation_create(pl_task *task, pl_evaluation **out)
 {
     pl_status status = PL_OK;
@@ -114,17 +116,36 @@ done:
 
 /* ------------------------------------------------------------------------------- gradient */
 
+/* A callback's own failure, which the sweep can only tell as an interruption. */
+typedef struct failure {
+    pl_status status;
+    char message[PL_MESSAGE_SIZE];
+} failure;
+
+static bool keep_failure(const pl_evaluation *e, failure *f, pl_status status)
+{
+    f->status = status;
+    if (status != PL_OK)
+        snprintf(f->message, sizeof f->message, "%s", pl_context_error(e->task->ctx));
+    return status == PL_OK;
+}
+
+static pl_status or_failure(const pl_evaluation *e, const failure *f, pl_status status)
+{
+    return f->status == PL_OK ? status : pl_fail(e->task->ctx, f->status, "%s", f->message);
+}
+
 typedef struct loss_call {
     pl_evaluation *e;
-    pl_status status;
+    failure failure;
 } loss_call;
 
 static bool add_loss(void *user, int step, const double *q, const double *v, double *value, double *dq,
                      double *dv)
 {
     loss_call *call = user;
-    call->status = pl_task_loss_at(call->e->task, step, q, v, value, dq, dv);
-    return call->status == PL_OK && going_on(call->e, step, NULL, NULL);
+    pl_status status = pl_task_loss_at(call->e->task, step, q, v, value, dq, dv);
+    return keep_failure(call->e, &call->failure, status) && going_on(call->e, step, NULL, NULL);
 }
 
 /* |r|^2 of the regularisers and, when gradient is not NULL, 2 J^T r. */
@@ -164,7 +185,7 @@ static pl_status loss_only(pl_evaluation *e, const double *x, double *loss)
 pl_status pl_evaluation_loss(void *user, const double *x, double *loss, double *gradient)
 {
     pl_evaluation *e = user;
-    loss_call call = {e, PL_OK};
+    loss_call call = {.e = e};
     pl_adjoint_def def = pl_adjoint_def_default();
     pl_adjoint_info info;
     PL_TRY(pl_evaluation_run(e, x));
@@ -173,7 +194,7 @@ pl_status pl_evaluation_loss(void *user, const double *x, double *loss, double *
     def.tolerance = e->task->adjoint_tolerance;
     pl_status status = pl_rollout_backward(e->rollout, &def, add_loss, &call, e->gradient, &info);
     if (status != PL_OK)
-        return call.status != PL_OK ? call.status : status;
+        return or_failure(e, &call.failure, status);
     memset(gradient, 0, (size_t)e->task->n * sizeof *gradient);
     pl_task_chain(e->task, x, e->gradient, gradient);
     *loss = info.loss + regulariser(e->task, x, gradient);
@@ -187,20 +208,20 @@ pl_status pl_evaluation_loss(void *user, const double *x, double *loss, double *
 typedef struct tangent_call {
     pl_evaluation *e;
     double *dr; /* [residual_count] */
-    pl_status status;
+    failure failure;
 } tangent_call;
 
 static bool write_along(void *user, int step, const double *q, const double *v, const double *dq,
                         const double *dv)
 {
     tangent_call *call = user;
-    call->status = pl_task_residual_along(call->e->task, step, q, v, dq, dv, call->dr);
-    return call->status == PL_OK && going_on(call->e, step, NULL, NULL);
+    pl_status status = pl_task_residual_along(call->e->task, step, q, v, dq, dv, call->dr);
+    return keep_failure(call->e, &call->failure, status) && going_on(call->e, step, NULL, NULL);
 }
 
 static pl_status tangent_row(pl_evaluation *e, const double *x, int entry, double *dr)
 {
-    tangent_call call = {e, dr, PL_OK};
+    tangent_call call = {.e = e, .dr = dr};
     pl_adjoint_def def = pl_adjoint_def_default();
     def.tolerance = e->task->adjoint_tolerance;
     const pl_unknown *u = e->task->unknowns;
@@ -209,7 +230,7 @@ static pl_status tangent_row(pl_evaluation *e, const double *x, int entry, doubl
     clear_gradient(e->task, e->gradient);
     pl_task_direction(e->task, entry, pl_map_slope(u, x[entry]), e->gradient);
     pl_status status = pl_rollout_tangent(e->rollout, &def, e->gradient, write_along, &call, NULL);
-    return call.status != PL_OK ? call.status : status;
+    return or_failure(e, &call.failure, status);
 }
 
 pl_status pl_evaluation_residual(void *user, const double *x, double *r, double *jacobian)
