@@ -101,6 +101,26 @@ static void test_limited_tape(void **state)
     pl_context_destroy(ctx);
 }
 
+/* The same when many vertices come into contact meanwhile, for which factors may be ordered anew. */
+static void test_limited_tape_through_an_impact(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = world_new(ctx, world_def(0.01, 0.5, 0, -9.81));
+    world_add(&w, world_body(PL_NEO_HOOKEAN, PL_EXACT, 3e4),
+              world_grid(ctx, 7, 7, 2, 0.02, 0, 0, 0.02));
+    world_floor(&w, 0, 0.3);
+    world_start(&w);
+    test_problem p = test_problem_new(w, 40, push, air);
+    pl_gradient *full = backward(&p, 0, NULL, NULL), *limited = backward(&p, 1, NULL, NULL);
+    assert_true(p.contacts >= 49);
+    assert_same_bits(&p, full, limited);
+    pl_gradient_destroy(p.w.scene, full);
+    pl_gradient_destroy(p.w.scene, limited);
+    test_problem_free(&p);
+    pl_context_destroy(ctx);
+}
+
 static void test_threads_do_not_show(void **state)
 {
     (void)state;
@@ -135,8 +155,9 @@ static void test_split_steps(void **state)
     /* The constant matrix takes more iterations the longer the step: too long ones are split for sure.
      */
     def.solver = PL_SOLVER_CONSTANT;
-    def.max_iterations = 30;
-    test_problem p = make(ctx, def, 5, -2, false);
+    def.max_iterations = 20;
+    def.max_splits = 10;
+    test_problem p = make(ctx, def, 3, -2, false);
     test_run(&p, p.base, p.pose, 0, NULL);
     assert_true(p.splits > 0);
     /* Poses between the ends of a step are differentiated by differences, good to 1e-10. */
@@ -384,10 +405,15 @@ static void test_wanted_and_adding(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limited_tape),       cmocka_unit_test(test_threads_do_not_show),
-        cmocka_unit_test(test_split_steps),        cmocka_unit_test(test_several_bodies),
-        cmocka_unit_test(test_mismatched_epsilon), cmocka_unit_test(test_solvers_agree),
-        cmocka_unit_test(test_refusals),           cmocka_unit_test(test_wanted_and_adding),
+        cmocka_unit_test(test_limited_tape),
+        cmocka_unit_test(test_limited_tape_through_an_impact),
+        cmocka_unit_test(test_threads_do_not_show),
+        cmocka_unit_test(test_split_steps),
+        cmocka_unit_test(test_several_bodies),
+        cmocka_unit_test(test_mismatched_epsilon),
+        cmocka_unit_test(test_solvers_agree),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_wanted_and_adding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

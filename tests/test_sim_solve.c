@@ -102,10 +102,13 @@ static void test_true_residual(void **state)
     pl_context *ctx = test_context(1);
     double q0[3 * 64], v0[3 * 64];
     for (int kind = 0; kind < 3; kind++)
-        for (int material = 0; material < 6; material++) {
+        for (int material = 0; material < 12; material++) {
             pl_scene_def def = world_def(0.01, 0, 0, -9.81);
+            def.solver = material < 6 ? PL_SOLVER_DIRECT : PL_SOLVER_LAGGED;
+            /* What is left is measured with the factor at hand: one that lags is off by its rate. */
+            double allowed = (material < 6 ? 1 : 3) * def.tolerance;
             test_world w =
-                scene_of(ctx, kind, (pl_model)(material % 3), (pl_reading)(material / 3), def);
+                scene_of(ctx, kind, (pl_model)(material % 3), (pl_reading)(material / 3 % 2), def);
             int contacts = 0;
             for (int k = 0; k < 12; k++) {
                 memcpy(q0, w.state->q, sizeof(double) * 3 * (size_t)w.n);
@@ -116,7 +119,7 @@ static void test_true_residual(void **state)
                 if (info.splits > 0)
                     continue;
                 double left = true_residual(&w, q0, v0);
-                if (!(left <= def.tolerance))
+                if (!(left <= allowed))
                     fail_msg("scene %d, material %d, step %d: %g m left, %g m reported", kind, material,
                              k, left, info.residual);
                 /* A gap of 1e-14 m is what is left of motions of 1e-2 m: rounding of 1e-18 m shows in
@@ -294,6 +297,34 @@ static void test_violent_motion(void **state)
     pl_context_destroy(ctx);
 }
 
+/* A step that takes too many iterations is made of shorter ones; it ends at the same time, nearly where
+ * shorter steps asked for would. */
+static void test_splits(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    double end[2][3 * 12];
+    for (int split = 0; split < 2; split++) {
+        pl_scene_def def = world_def(split ? 0.05 : 0.05 / 32, 0, 0, -9.81);
+        def.solver = split ? PL_SOLVER_CONSTANT : PL_SOLVER_DIRECT; /* takes more the longer the step */
+        def.max_iterations = split ? 10 : 50;
+        def.max_splits = 10;
+        test_world w = world_new(ctx, def);
+        pl_body_def body = world_body(PL_NEO_HOOKEAN, PL_EXACT, 1e5);
+        body.velocity[2] = -1;
+        world_add(&w, body, world_grid(ctx, 3, 2, 2, 0.04, 0, 0, 0.01));
+        world_floor(&w, 0, 0.2);
+        world_start(&w);
+        pl_step_info info = world_steps(&w, split ? 1 : 32);
+        assert_true(split ? info.splits > 0 : info.splits == 0);
+        assert_close(w.state->time, 0.05, 1e-14);
+        memcpy(end[split], w.state->q, sizeof end[split]);
+        world_free(&w);
+    }
+    assert_close(world_distance(3 * 12, end[0], end[1]), 0, 2e-3);
+    pl_context_destroy(ctx);
+}
+
 /* Projective materials are defined for inverted elements, and find back from a scrambled start. */
 static void test_inverted_start(void **state)
 {
@@ -371,8 +402,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_true_residual),          cmocka_unit_test(test_solvers_agree),
         cmocka_unit_test(test_threads_and_repetition), cmocka_unit_test(test_failing_step),
-        cmocka_unit_test(test_violent_motion),         cmocka_unit_test(test_inverted_start),
-        cmocka_unit_test(test_hard_materials),
+        cmocka_unit_test(test_violent_motion),         cmocka_unit_test(test_splits),
+        cmocka_unit_test(test_inverted_start),         cmocka_unit_test(test_hard_materials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
