@@ -140,6 +140,44 @@ static void test_inverse_block(void **state)
     pl_context_destroy(ctx);
 }
 
+/* Vertices eliminated last: the same matrix, and its inverse between them from the trailing block
+ * alone. */
+static void test_inverse_last(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    enum { COUNT = 40, LD = 3 * COUNT + 4 };
+    static double block[3 * COUNT * LD], trailing[3 * COUNT * LD];
+    matrix m;
+    pl_chol *plain, *chol;
+    int last[COUNT], count = 0;
+    double b[3 * N], x[3 * N], y[3 * N];
+    make(ctx, 3, &m);
+    fill(b);
+    for (int i = 0; i < COUNT; i++)
+        last[i] = (59 * i + 7) % N;
+    assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, 0, NULL, &plain));
+    assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, COUNT, last, &chol));
+    assert_ok(ctx, pl_chol_factor(plain, m.values));
+    assert_ok(ctx, pl_chol_factor(chol, m.values));
+    assert_memory_equal(pl_chol_last(chol, &count), last, sizeof last);
+    assert_int_equal(count, COUNT);
+    assert_ok(ctx, pl_chol_solve(plain, b, x));
+    assert_ok(ctx, pl_chol_solve(chol, b, y));
+    for (int i = 0; i < 3 * N; i++)
+        assert_close(x[i], y[i], 1e-12);
+    assert_ok(ctx, pl_chol_inverse_block(plain, COUNT, last, COUNT, last, block, LD));
+    assert_ok(ctx, pl_chol_inverse_last(chol, trailing, LD));
+    for (int i = 0; i < 3 * COUNT; i++)
+        for (int j = 0; j < 3 * COUNT; j++)
+            assert_close(trailing[i * LD + j], block[i * LD + j], 1e-12);
+    assert_int_equal((pl_chol_last(plain, &count), count), 0);
+    pl_chol_destroy(plain);
+    pl_chol_destroy(chol);
+    discard(ctx, &m);
+    pl_context_destroy(ctx);
+}
+
 static void test_not_positive_definite(void **state)
 {
     (void)state;
@@ -220,6 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_solve),
         cmocka_unit_test(test_inverse_block),
+        cmocka_unit_test(test_inverse_last),
         cmocka_unit_test(test_not_positive_definite),
         cmocka_unit_test(test_threads_do_not_show),
         cmocka_unit_test(test_memory),
