@@ -234,6 +234,36 @@ static void resumed_equals_uninterrupted(void **state)
     }
 }
 
+/* A fit that used up its iterations goes on with more of them, as if it had had them from the start. */
+static void more_iterations_continue(void **state)
+{
+    fixture *f = *state;
+    static const char *const fewer[] = {"optimizer.iterations=3"};
+    pl_fit_def def = pl_fit_def_default();
+    pl_fit_result *r;
+    pl_task *task = load(f, long_tasks[0]), *less;
+    assert_ok(f->ctx, pl_task_load(f->ctx, f->task, 1, fewer, &less));
+    def.report = false;
+    def.directory = f->out[0];
+    assert_ok(f->ctx, pl_task_fit(task, &def, &r));
+    pl_fit_result_free(task, r);
+    def.directory = f->out[1];
+    assert_ok(f->ctx, pl_task_fit(less, &def, &r));
+    assert_int_equal(r->stop, PL_STOP_ITERATIONS);
+    assert_int_equal(r->iterations, 3);
+    pl_fit_result_free(less, r);
+    def.resume = true;
+    assert_ok(f->ctx, pl_task_fit(task, &def, &r));
+    assert_int_equal(r->iterations, 8);
+    pl_fit_result_free(task, r);
+    char *whole = read_all(f->out[0], "history.csv"), *pieces = read_all(f->out[1], "history.csv");
+    assert_string_equal(whole, pieces);
+    free(whole);
+    free(pieces);
+    pl_task_destroy(less);
+    pl_task_destroy(task);
+}
+
 /* A write cut off in the middle leaves its half beside the checkpoint, which is still whole. */
 static void half_written_checkpoints_do_no_harm(void **state)
 {
@@ -376,6 +406,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(writes_its_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(uncertainty_of_a_linear_problem, set_up, tear_down),
         cmocka_unit_test_setup_teardown(resumed_equals_uninterrupted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(more_iterations_continue, set_up, tear_down),
         cmocka_unit_test_setup_teardown(half_written_checkpoints_do_no_harm, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_checkpoints_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_files_are_explained, set_up, tear_down),

@@ -150,6 +150,9 @@ pl_status pl_optimizer_resume(pl_optimizer *opt, int count, const double *state)
     if (!finite_all(count, state))
         return pl_fail(opt->ctx, PL_ERROR_ARGUMENT, "optimizer: the saved state is not finite");
     memcpy(opt->state, state, (size_t)count * sizeof *state);
+    /* More iterations are allowed than when it was saved. */
+    if (state[PL_HEAD_STOP] == PL_STOP_ITERATIONS && state[PL_HEAD_ITERATION] < opt->def.iterations)
+        opt->state[PL_HEAD_STOP] = PL_STOP_NONE;
     opt->linearised = false;
     return PL_OK;
 }

@@ -188,19 +188,27 @@ static pl_status build(pl_task *task, const pl_document *document, int override_
     return task->simulated_targets ? simulate_targets(task) : PL_OK;
 }
 
-/* Everything a result depends on: the task as overridden, the scene's text and changes, target files.
- */
+/* Everything an iteration depends on, beside the scene's text: the task as overridden but for how many
+ * iterations to make and what people read, the scene's changes, meshes, targets. */
 static pl_status take_fingerprint(pl_task *task, const pl_document *document, int override_count,
                                   const char *const *overrides)
 {
     uint64_t *hash = &task->fingerprint;
-    char *text = json_dumps(document->root, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    static const char *const harmless[] = {"$schema", "name", "description", "gradient_check", "noise"};
+    json_t *copy = json_deep_copy(document->root);
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        json_object_del(copy, harmless[i]);
+    json_object_del(json_object_get(copy, "optimizer"), "iterations");
+    char *text =
+        copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(copy);
     if (!text)
         return pl_fail(task->ctx, PL_ERROR_MEMORY, "out of memory");
     fold(hash, text, strlen(text));
     free(text);
     for (int i = 0; i < override_count; i++)
-        fold(hash, overrides[i], strlen(overrides[i]) + 1);
+        if (strncmp(overrides[i], "scene.", 6) == 0)
+            fold(hash, overrides[i], strlen(overrides[i]) + 1);
     fold(hash, task->scene->q0, 3 * (size_t)task->scene->vertex_count * sizeof(double));
     fold(hash, task->scene->v0, 3 * (size_t)task->scene->vertex_count * sizeof(double));
     for (int k = 0; k < task->term_count; k++) {
