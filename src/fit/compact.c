@@ -10,14 +10,6 @@
 
 #include <lapacke.h>
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 bool pl_compact_build(pl_compact *b, int n, int k, const double *s, const double *y, double *scratch)
 {
     int size = 2 * k;
@@ -27,7 +19,7 @@ bool pl_compact_build(pl_compact *b, int n, int k, const double *s, const double
     if (k == 0)
         return true;
     const double *s_last = s + (size_t)(k - 1) * n, *y_last = y + (size_t)(k - 1) * n;
-    b->theta = dot(n, y_last, y_last) / dot(n, s_last, y_last);
+    b->theta = pl_dot(n, y_last, y_last) / pl_dot(n, s_last, y_last);
     memcpy(b->w, y, (size_t)k * n * sizeof *y);
     for (size_t i = 0; i < (size_t)k * n; i++)
         b->w[(size_t)k * n + i] = b->theta * s[i];
@@ -37,11 +29,11 @@ bool pl_compact_build(pl_compact *b, int n, int k, const double *s, const double
     memset(b->middle, 0, (size_t)size * size * sizeof *b->middle);
     for (int i = 0; i < k; i++) {
         const double *si = s + (size_t)i * n;
-        a[i * size + i] = -dot(n, si, y + (size_t)i * n);
+        a[i * size + i] = -pl_dot(n, si, y + (size_t)i * n);
         for (int j = 0; j < k; j++) {
-            a[(k + i) * size + k + j] = b->theta * dot(n, si, s + (size_t)j * n);
+            a[(k + i) * size + k + j] = b->theta * pl_dot(n, si, s + (size_t)j * n);
             if (i > j) {
-                double l = dot(n, si, y + (size_t)j * n);
+                double l = pl_dot(n, si, y + (size_t)j * n);
                 a[(k + i) * size + j] = l;
                 a[j * size + k + i] = l;
             }

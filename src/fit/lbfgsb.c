@@ -10,7 +10,6 @@
 #include "fit/optimizer.h"
 
 #include <lapacke.h>
-#include <stdlib.h>
 
 typedef struct model {
     pl_compact b;
@@ -29,20 +28,12 @@ size_t pl_lbfgsb_scratch(size_t n, size_t pairs)
     return 10 * n + 2 * pairs * n + 12 * pairs * pairs + 18 * pairs;
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 /* out = M v, [2k] */
 static void middle_times(const pl_compact *b, const double *v, double *out)
 {
     int size = 2 * b->k;
     for (int i = 0; i < size; i++)
-        out[i] = dot(size, b->middle + (size_t)i * size, v);
+        out[i] = pl_dot(size, b->middle + (size_t)i * size, v);
 }
 
 /* Stable insertion by time: breakpoints are few, and ties must not depend on the platform's qsort. */
@@ -79,12 +70,12 @@ static void find_cauchy_point(model *m)
     double *p = m->small, *mv = p + size, *row = mv + size, *mr = row + size;
     start_path(m);
     for (int j = 0; j < size; j++) {
-        p[j] = dot(n, m->b.w + (size_t)j * n, m->path);
+        p[j] = pl_dot(n, m->b.w + (size_t)j * n, m->path);
         m->c[j] = 0;
     }
     middle_times(&m->b, p, mv);
-    double slope = -dot(n, m->path, m->path);
-    double curvature = -theta * slope - dot(size, p, mv);
+    double slope = -pl_dot(n, m->path, m->path);
+    double curvature = -theta * slope - pl_dot(size, p, mv);
     double step = curvature > 0 ? -slope / curvature : INFINITY, t_old = 0;
 
     for (int k = 0; k < n; k++) {
@@ -100,8 +91,8 @@ static void find_cauchy_point(model *m)
             row[j] = m->b.w[(size_t)j * n + i];
         }
         middle_times(&m->b, row, mr);
-        slope += dt * curvature + g * g + theta * g * z - g * dot(size, mr, m->c);
-        curvature -= theta * g * g + 2 * g * dot(size, mr, p) + g * g * dot(size, mr, row);
+        slope += dt * curvature + g * g + theta * g * z - g * pl_dot(size, mr, m->c);
+        curvature -= theta * g * g + 2 * g * pl_dot(size, mr, p) + g * g * pl_dot(size, mr, row);
         for (int j = 0; j < size; j++)
             p[j] += g * row[j];
         m->cauchy[i] = bound;
@@ -152,7 +143,7 @@ static bool solve_subspace(model *m, const double *r, double *d)
         return true;
     for (int j = 0; j < size; j++) {
         const double *wj = m->b.w + (size_t)j * n;
-        v[j] = dot(n, wj, r);
+        v[j] = pl_dot(n, wj, r);
         for (int l = 0; l < size; l++) {
             double sum = 0;
             for (int i = 0; i < n; i++)
@@ -214,7 +205,7 @@ static void remember(pl_optimizer *opt, const double *s, const double *y)
     size_t n = (size_t)opt->problem.n, all = (size_t)opt->def.pairs;
     double *steps = pl_optimizer_memory(opt, opt->work), *changes = steps + all * n;
     size_t k = (size_t)opt->work[PL_HEAD_PAIRS];
-    double sy = dot((int)n, s, y), yy = dot((int)n, y, y);
+    double sy = pl_dot((int)n, s, y), yy = pl_dot((int)n, y, y);
     if (!(sy > 2.2e-16 * yy))
         return;
     if (k == all) {
@@ -262,10 +253,10 @@ static pl_status search(pl_optimizer *opt, model *m, double *r, double *d, pl_li
     find_direction(m, r, d);
     line->direction = d;
     line->loss = opt->work[PL_HEAD_LOSS];
-    line->slope = dot(n, m->g, d);
+    line->slope = pl_dot(n, m->g, d);
     line->t_max = longest_step(m, d);
     /* Without curvature the gradient's length means nothing: the first trial moves by one unit. */
-    line->t_first = k > 0 ? 1.0 : 1.0 / sqrt(dot(n, d, d));
+    line->t_first = k > 0 ? 1.0 : 1.0 / sqrt(pl_dot(n, d, d));
     if (!(line->slope < 0) || !(line->t_max > 0))
         return PL_OK;
     return pl_line_search(opt, line);

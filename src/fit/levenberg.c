@@ -41,22 +41,14 @@ static lm lay_out(pl_optimizer *opt)
     return s;
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 static void form_normal(lm *s)
 {
     for (int i = 0; i < s->n; i++) {
         const double *ji = s->jacobian + (size_t)i * s->m;
-        s->jtr[i] = dot(s->m, ji, s->r);
+        s->jtr[i] = pl_dot(s->m, ji, s->r);
         for (int j = 0; j <= i; j++)
             s->normal[i * s->n + j] = s->normal[j * s->n + i] =
-                dot(s->m, ji, s->jacobian + (size_t)j * s->m);
+                pl_dot(s->m, ji, s->jacobian + (size_t)j * s->m);
     }
 }
 
@@ -92,7 +84,7 @@ static double predicted_decrease(const lm *s)
 {
     double sum = 0;
     for (int i = 0; i < s->n; i++)
-        sum -= s->step[i] * (2 * s->jtr[i] + dot(s->n, s->normal + (size_t)i * s->n, s->step));
+        sum -= s->step[i] * (2 * s->jtr[i] + pl_dot(s->n, s->normal + (size_t)i * s->n, s->step));
     return sum;
 }
 
@@ -102,7 +94,7 @@ static pl_status trial_loss(pl_optimizer *opt, lm *s, double *loss)
     pl_status status = opt->problem.residual(opt->problem.user, s->x, s->trial_r, NULL);
     if (status != PL_OK && !pl_point_refused(status))
         return status;
-    *loss = status == PL_OK ? dot(s->m, s->trial_r, s->trial_r) : INFINITY;
+    *loss = status == PL_OK ? pl_dot(s->m, s->trial_r, s->trial_r) : INFINITY;
     if (!isfinite(*loss))
         *loss = INFINITY;
     return PL_OK;
@@ -126,7 +118,7 @@ pl_status pl_lm_start(pl_optimizer *opt)
     lm s = lay_out(opt);
     opt->work[PL_HEAD_EVALUATIONS] += 1;
     PL_TRY(linearise(opt, &s));
-    opt->work[PL_HEAD_LOSS] = dot(s.m, s.r, s.r);
+    opt->work[PL_HEAD_LOSS] = pl_dot(s.m, s.r, s.r);
     return PL_OK;
 }
 

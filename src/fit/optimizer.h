@@ -100,6 +100,14 @@ static inline double pl_clip(double x, double lower, double upper)
     return fmin(fmax(x, lower), upper);
 }
 
+static inline double pl_dot(int n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
 /* One iteration each, on opt->work. */
 pl_status pl_descent_step(pl_optimizer *opt);
 pl_status pl_adam_step(pl_optimizer *opt);
