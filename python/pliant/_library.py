@@ -12,8 +12,9 @@ import os
 import threading
 import weakref
 from collections import deque
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,13 +25,29 @@ Array = NDArray[np.float64]
 PathLike = Union[str, "os.PathLike[str]"]
 
 
+@contextmanager
+def _passive_waiting() -> Iterator[None]:
+    """OpenMP's threads would spin while they wait, which costs small scenes and busy machines dearly.
+
+    Its library reads the variable as it is loaded. A user's choice stands; other programs see no change.
+    """
+    chosen = "OMP_WAIT_POLICY" in os.environ
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    try:
+        yield
+    finally:
+        if not chosen:
+            del os.environ["OMP_WAIT_POLICY"]
+
+
 def _load() -> ctypes.CDLL:
     chosen = os.environ.get("PLIANT_LIBRARY")
     path = Path(chosen) if chosen else Path(__file__).with_name("libpliant.so")
     if not path.exists():
         raise ImportError(f"{path} is missing: install the package with `pip install .`, or let the "
                           "environment variable PLIANT_LIBRARY name the library")
-    library = _api.declare(ctypes.CDLL(str(path)))
+    with _passive_waiting():
+        library = _api.declare(ctypes.CDLL(str(path)))
     ours = f"{_api.PL_VERSION_MAJOR}.{_api.PL_VERSION_MINOR}.{_api.PL_VERSION_PATCH}"
     theirs = library.pl_version().decode()
     if theirs != ours:
