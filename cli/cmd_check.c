@@ -119,7 +119,7 @@ static int check(const char *path, check_options *options, pl_context *ctx)
             print_json(path, options, result);
         else
             print_text(options, result);
-        code = result->failed > 0 ? CLI_FAILED : CLI_OK;
+        code = result->failed > 0 ? CLI_FAILED : result->unresolved > 0 ? CLI_NO_CONVERGENCE : CLI_OK;
     }
     pl_check_destroy(ctx, result);
     if (state)
@@ -162,7 +162,8 @@ int cmd_check(int argc, char **argv)
                    "that counts\n"
                    "is the one closest to its neighbour in the sweep; \"+-\" is the distance between "
                    "the two.\n"
-                   "Exit code 1 when a comparison is wrong.",
+                   "Exit code 1 when a comparison is wrong, 4 when none is but the differences of some "
+                   "do not settle.",
         .min_arguments = 1,
         .max_arguments = 1,
         .option_count = CLI_COUNT(table),

@@ -86,7 +86,7 @@ static pl_status plot(study *s, int steps, double *const *paths)
                                   .dashed = k % 2};
     }
     pl_plot p = pl_plot_default();
-    p.title = "Cube on a 10° slope, μ = tan 10° ∓ 4e-4";
+    p.title = "Cube on a 10° slope, μ = tan 10° ± 4e-4";
     p.x_label = "time (s)";
     p.y_label = "distance down the slope (m)";
     p.log_y = true;

@@ -50,10 +50,9 @@ typedef struct solver_job {
     solver_curve *curve;
 } solver_job;
 
-static pl_status solve_with(solver_job *job, int budget, const double *loss)
+/* One solve with `budget` iterations allowed, from `loss` = dL/dq; *took in ms. */
+static pl_status solve_once(pl_linear *l, int budget, const double *loss, double *took)
 {
-    pl_linear *l = &job->sweep->linear;
-    solver_curve *curve = job->curve;
     size_t n3 = 3 * (size_t)l->sim->n;
     memset(l->rhs, 0, sizeof(double) * (n3 + 3 * (size_t)l->sim->contacts.count));
     memcpy(l->rhs, loss, sizeof(double) * n3);
@@ -63,11 +62,23 @@ static pl_status solve_with(solver_job *job, int budget, const double *loss)
     l->excess = 0; /* a lagged factor is not to be made anew */
     double began = pl_milliseconds();
     pl_status status = pl_linear_solve(l, true);
-    if (status != PL_OK && status != PL_ERROR_CONVERGENCE)
-        return status;
+    *took = pl_milliseconds() - began;
+    return status == PL_ERROR_CONVERGENCE ? PL_OK : status;
+}
+
+/* A point of the curve; its time is the shortest of three. */
+static pl_status add_point(solver_job *job, int budget, const double *loss)
+{
+    pl_linear *l = &job->sweep->linear;
+    solver_curve *curve = job->curve;
+    double shortest = INFINITY, took;
+    for (int k = 0; k < 3; k++) {
+        PL_TRY(solve_once(l, budget, loss, &took));
+        shortest = fmin(shortest, took);
+    }
     curve->iterations[curve->count] = l->iterations;
     curve->residual[curve->count] = l->residual;
-    curve->milliseconds[curve->count] = curve->setup + pl_milliseconds() - began;
+    curve->milliseconds[curve->count] = curve->setup + shortest;
     curve->count++;
     return PL_OK;
 }
@@ -90,7 +101,7 @@ static pl_status solve_block(void *user, const pl_tape *tape, const pl_state *st
     for (int i = 0; i < n3; i++)
         job->v0[i] = (e->q[i] - start->q[i]) / (n3 / 3);
     for (int b = 0; b < BUDGETS; b++) {
-        PL_TRY(solve_with(job, budgets[b], job->v0));
+        PL_TRY(add_point(job, budgets[b], job->v0));
         double reached = job->curve->residual[job->curve->count - 1];
         if (reached <= TOLERANCE || !(reached < 1e20))
             break;

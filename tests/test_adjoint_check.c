@@ -1,0 +1,263 @@
+/* The gradient check itself: right gradients pass, wrong ones are found, nothing is left changed. */
+#include "common_alloc.h"
+#include "common_scene.h"
+
+#include <pliant/check.h>
+
+typedef struct end_loss {
+    int last, n;
+    double factor; /* of the derivative: 1 is right */
+} end_loss;
+
+/* Mean of x^2 + z at the end. */
+static bool loss_term(void *user, int step, const double *q, const double *v, double *value, double *dq,
+                      double *dv)
+{
+    const end_loss *loss = user;
+    (void)v;
+    (void)dv;
+    for (int i = 0; step == loss->last && i < loss->n; i++) {
+        *value += (q[3 * i] * q[3 * i] + q[3 * i + 2]) / loss->n;
+        dq[3 * i] += loss->factor * 2 * q[3 * i] / loss->n;
+        dq[3 * i + 2] += loss->factor / loss->n;
+    }
+    return true;
+}
+
+/* A small block thrown along the floor. */
+static test_world thrown(pl_context *ctx, double height, double vx, double vz, double friction)
+{
+    test_world w = world_new(ctx, world_def(0.01, 0, 0, -9.81));
+    pl_body_def body = world_body(PL_NEO_HOOKEAN, PL_EXACT, 1e5);
+    body.velocity[0] = vx;
+    body.velocity[2] = vz;
+    world_add(&w, body, world_grid(ctx, 3, 2, 2, 0.05, 0, 0, height));
+    world_floor(&w, 0, friction);
+    world_start(&w);
+    return w;
+}
+
+static pl_check_result *check_world(test_world *w, pl_check_def def, double factor)
+{
+    pl_check_result *result = NULL;
+    end_loss loss = {def.steps, w->n, factor};
+    def.loss = loss_term;
+    def.loss_user = &loss;
+    assert_ok(w->ctx, pl_check(w->sim, w->state, &def, &result));
+    return result;
+}
+
+static pl_check_def small_def(int steps, unsigned wanted)
+{
+    pl_check_def def = pl_check_def_default();
+    def.steps = steps;
+    def.wanted = wanted;
+    def.directions = 1;
+    def.step_count = 4;
+    return def;
+}
+
+/* Every kind a scene can have, through an impact that ends in slip. */
+static void test_impact(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = thrown(ctx, 0.05, 1, -2, 0.3);
+    pl_check_result *r = check_world(&w, small_def(8, ~0u), 1);
+    assert_int_equal(r->failed, 0);
+    assert_int_equal(r->unresolved, 0);
+    /* position, velocity, vertex force, pose, five of the material less bending, friction: two each */
+    assert_int_equal(r->row_count, 2 * 9);
+    assert_true(r->worst_sweep_error < 1e-8);
+    assert_true(r->regimes.impact_steps > 0 && r->regimes.slip > 0);
+    assert_true(r->regimes.free_steps > 0 && r->regimes.free_steps < 8);
+    assert_int_equal(r->regimes.steps, 8);
+    pl_check_destroy(ctx, r);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
+static void test_regimes(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = thrown(ctx, 0, 0, 0, 0.5);
+    pl_check_result *r = check_world(&w, small_def(5, PL_GRAD_DENSITY), 1);
+    /* A block put down without any speed sticks from the first step on. */
+    assert_int_equal(r->regimes.free_steps, 0);
+    assert_int_equal(r->regimes.stick_steps, 5);
+    assert_int_equal(r->regimes.impact, 6);
+    /* Its vertices carry its weight: 0.1 x 0.05 x 0.05 m of 1000 kg/m^3. */
+    assert_true(r->regimes.largest_force > 0.25 * 9.81 / 6 && r->regimes.largest_force < 0.25 * 9.81);
+    pl_check_destroy(ctx, r);
+    world_free(&w);
+
+    w = thrown(ctx, 0, 1, 0, 0.2);
+    r = check_world(&w, small_def(5, PL_GRAD_FRICTION), 1);
+    assert_int_equal(r->regimes.slip_steps, 5);
+    assert_int_equal(r->failed, 0);
+    /* Friction brakes: the mean of x^2 falls with mu. */
+    for (int k = 0; k < r->row_count; k++)
+        assert_true(r->rows[k].along_gradient ? r->rows[k].adjoint > 0 : r->rows[k].adjoint != 0);
+    pl_check_destroy(ctx, r);
+    world_free(&w);
+
+    w = thrown(ctx, 1, 1, 0, 0.2);
+    r = check_world(&w, small_def(3, PL_GRAD_YOUNG), 1);
+    assert_int_equal(r->regimes.free_steps, 3);
+    assert_int_equal(r->regimes.stick + r->regimes.slip + r->regimes.impact, 0);
+    pl_check_destroy(ctx, r);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
+/* A loss whose derivative is off by 1e-4, and a backward pass with another smoothing, are found out. */
+static void test_wrong(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = thrown(ctx, 0, 1, 0, 0.2);
+    pl_check_result *r = check_world(&w, small_def(5, PL_GRAD_VELOCITY | PL_GRAD_FRICTION), 1.0001);
+    assert_int_equal(r->failed, r->row_count);
+    assert_close(r->worst_error, 1e-4, 1e-6);
+    pl_check_destroy(ctx, r);
+
+    pl_check_def def = small_def(5, PL_GRAD_VERTEX_FORCE);
+    def.adjoint.contact_epsilon2 = 1e-4;
+    r = check_world(&w, def, 1);
+    assert_true(r->failed > 0);
+    assert_true(r->worst_error > 1e-3);
+    pl_check_destroy(ctx, r);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
+/* The scene, the state and the result of the next step are as they were. */
+static void test_untouched(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = thrown(ctx, 0.02, 1, -2, 0.3), fresh = thrown(ctx, 0.02, 1, -2, 0.3);
+    double before[16], after[16];
+    int count;
+    pl_check_destroy(
+        ctx, check_world(&w, small_def(4, PL_GRAD_YOUNG | PL_GRAD_FRICTION | PL_GRAD_POSITION), 1));
+    assert_ok(ctx, pl_scene_param_count(w.scene, PL_YOUNG, 0, &count));
+    assert_true(count <= 16);
+    assert_ok(ctx, pl_scene_get_param(fresh.scene, PL_YOUNG, 0, count, before));
+    assert_ok(ctx, pl_scene_get_param(w.scene, PL_YOUNG, 0, count, after));
+    assert_memory_equal(before, after, sizeof(double) * (size_t)count);
+    assert_true(pl_scene_get_def(w.scene).tolerance == pl_scene_get_def(fresh.scene).tolerance);
+    world_steps(&w, 4);
+    world_steps(&fresh, 4);
+    assert_memory_equal(w.state->q, fresh.state->q, sizeof(double) * 3 * (size_t)w.n);
+    world_free(&w);
+    world_free(&fresh);
+    pl_context_destroy(ctx);
+}
+
+/* Values at the edge of their range move inwards only; friction of 0 does not move at all. */
+static void test_edges(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = thrown(ctx, 0.02, 1, -2, 0);
+    pl_check_result *r = check_world(&w, small_def(6, PL_GRAD_DAMPING | PL_GRAD_FRICTION), 1);
+    assert_int_equal(r->row_count, 2);
+    for (int k = 0; k < r->row_count; k++) {
+        assert_int_equal(r->rows[k].kind, PL_GRAD_DAMPING);
+        assert_true(r->rows[k].one_sided);
+        assert_int_equal(r->rows[k].verdict, PL_CHECK_PASSED);
+    }
+    pl_check_destroy(ctx, r);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
+static bool stop_soon(void *user, int done, int total)
+{
+    assert_true(done <= total);
+    return ++*(int *)user < 3;
+}
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = thrown(ctx, 1, 0, 0, 0.3);
+    end_loss loss = {2, w.n, 1};
+    pl_check_result *r;
+    pl_check_def good = small_def(2, PL_GRAD_VELOCITY), def = good;
+    assert_int_equal(pl_check(w.sim, w.state, &def, &r), PL_ERROR_ARGUMENT);
+    good.loss = loss_term;
+    good.loss_user = &loss;
+    def = good, def.steps = 0;
+    assert_int_equal(pl_check(w.sim, w.state, &def, &r), PL_ERROR_ARGUMENT);
+    def = good, def.step_count = 1;
+    assert_int_equal(pl_check(w.sim, w.state, &def, &r), PL_ERROR_ARGUMENT);
+    def = good, def.step = 0;
+    assert_int_equal(pl_check(w.sim, w.state, &def, &r), PL_ERROR_ARGUMENT);
+    def = good, def.tolerance = -1;
+    assert_int_equal(pl_check(w.sim, w.state, &def, &r), PL_ERROR_ARGUMENT);
+    assert_null(r);
+    int calls = 0;
+    def = good, def.progress = stop_soon, def.progress_user = &calls;
+    assert_int_equal(pl_check(w.sim, w.state, &def, &r), PL_ERROR_INTERRUPTED);
+    assert_int_equal(calls, 3);
+    assert_string_equal(pl_gradient_name(PL_GRAD_COMPLIANCE), "compliance");
+    assert_null(pl_gradient_name(PL_GRAD_COMPLIANCE << 1));
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
+static pl_status check_once(pl_context *ctx, void *user)
+{
+    pl_scene *scene = NULL;
+    pl_sim *sim = NULL;
+    pl_state *state = NULL;
+    pl_mesh *mesh = NULL;
+    pl_check_result *result = NULL;
+    pl_scene_def scene_def = pl_scene_def_default();
+    pl_body_def body = pl_body_def_default();
+    pl_collider_def floor = pl_collider_def_default();
+    pl_check_def def = small_def(1, PL_GRAD_FRICTION | PL_GRAD_COLLIDER_POSE);
+    const int nodes[3] = {2, 2, 2};
+    end_loss loss = {1, 8, 1};
+    (void)user;
+    def.directions = 0;
+    def.step_count = 2;
+    def.loss = loss_term;
+    def.loss_user = &loss;
+    pl_status status = pl_scene_create(ctx, &scene_def, &scene);
+    status = status ? status : pl_mesh_grid(ctx, nodes, 0.05, &mesh);
+    body.mesh = mesh;
+    status = status ? status : pl_scene_add_body(scene, &body, NULL);
+    status = status ? status : pl_scene_add_collider(scene, &floor, NULL);
+    status = status ? status : pl_sim_create(scene, &sim);
+    status = status ? status : pl_state_create(scene, &state);
+    status = status ? status : pl_check(sim, state, &def, &result);
+    pl_check_destroy(ctx, result);
+    if (state)
+        pl_state_destroy(scene, state);
+    pl_sim_destroy(sim);
+    pl_mesh_free(ctx, mesh);
+    pl_scene_destroy(scene);
+    return status;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    assert_true(test_fail_every_allocation(check_once, NULL) > 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_impact), cmocka_unit_test(test_regimes),
+        cmocka_unit_test(test_wrong),  cmocka_unit_test(test_untouched),
+        cmocka_unit_test(test_edges),  cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
