@@ -1,7 +1,7 @@
 # A thin front to CMake and Ninja. `make demo` and `make test` work on a fresh Debian machine.
 
 .DEFAULT_GOAL := release
-.PHONY: packages release debug asan clang demo test bench install format clean
+.PHONY: packages release debug asan clang demo test test-python bench install format clean
 
 PREFIX ?= /usr/local
 PROCESSORS := $(shell nproc)
@@ -26,6 +26,14 @@ demo: release
 test: release asan
 	@ctest --preset release -j $(PROCESSORS)
 	@ctest --preset asan -j $(PROCESSORS)
+	@$(MAKE) --no-print-directory test-python
+
+# In an environment of its own, which sees Debian's PyTorch: the one from PyPI brings gigabytes of CUDA.
+test-python:
+	@EXTRA="python3-venv python3-torch libx11-6 libxrender1" cmake/install-packages.sh
+	@test -x build/venv/bin/pip || /usr/bin/python3 -m venv --system-site-packages build/venv
+	@build/venv/bin/pip install -q --disable-pip-version-check '.[test]'
+	@build/venv/bin/python -m pytest
 
 bench: release
 	build/release/bin/pliant bench
