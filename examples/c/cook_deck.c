@@ -5,9 +5,7 @@
  *     cook_deck DECK.inp RESULT.frd
  *
  * The deck's solution is the derivative of ours with respect to the load at no load, taken here as the
- * central difference of equilibria under +-1e-4 of it. Pins hold a vertex in all directions. To hold z
- * alone, the targets of the pins move along with x and y until those springs are slack, while the z
- * targets move against what is left of u_z (augmented Lagrangian).
+ * central difference of equilibria under +-1e-4 of it.
  */
 #include "statics.h"
 
@@ -149,7 +147,7 @@ static pl_scene *make_scene(pl_context *ctx, const deck *d)
 /* Displacement under `scale` times the load, into u [n, 3]; returns the steps it took. */
 static int equilibrium(pl_context *ctx, pl_scene *scene, const deck *d, double scale, double *u)
 {
-    int n = d->node_count, pins = d->clamp_count + d->slide_count, steps = 0;
+    int n = d->node_count, pins = d->clamp_count + d->slide_count;
     double *force = calloc(3 * (size_t)n, sizeof *force),
            *target = calloc(3 * (size_t)pins, sizeof *target);
     for (int i = 0; i < 3 * n; i++)
@@ -163,20 +161,8 @@ static int equilibrium(pl_context *ctx, pl_scene *scene, const deck *d, double s
     check(ctx, pl_sim_create(scene, &sim));
     check(ctx, pl_state_create(scene, &state));
     pl_inputs inputs = {.vertex_force = force, .pin_target = target};
-    for (double moved = 1.0; moved > 1e-13 && steps < 20000; steps++) {
-        moved = 0.0;
-        settle(sim, state, &inputs, 0.0, 1);
-        for (int i = 0; i < d->slide_count; i++) {
-            double *t = target + 3 * (d->clamp_count + i);
-            const double *q = state->q + 3 * d->slide[i], *x = d->x + 3 * d->slide[i];
-            for (int k = 0; k < 2; k++) {
-                moved = fmax(moved, fabs(t[k] - q[k]));
-                t[k] = q[k];
-            }
-            moved = fmax(moved, fabs(q[2] - x[2]));
-            t[2] -= q[2] - x[2];
-        }
-    }
+    int steps = settle_in_plane(sim, state, &inputs, d->slide_count, d->slide,
+                                target + 3 * d->clamp_count, 1e-13, 20000);
     for (int i = 0; i < 3 * n; i++)
         u[i] = state->q[i] - d->x[i];
     pl_state_destroy(scene, state);

@@ -63,4 +63,32 @@ static inline int settle(pl_sim *sim, pl_state *state, const pl_inputs *inputs, 
     return done;
 }
 
+/*
+ * The same with `count` vertices that keep their z but slide in x and y. Pins hold all directions: the
+ * targets of those vertices' pins, target [count, 3] within inputs->pin_target, follow x and y until
+ * these springs are slack, while in z they move against what is left of the displacement (an augmented
+ * Lagrangian). Starts with the targets at the rest positions.
+ */
+static inline int settle_in_plane(pl_sim *sim, pl_state *state, const pl_inputs *inputs, int count,
+                                  const int *vertices, double *target, double still, int most)
+{
+    double *z = malloc((size_t)(count + 1) * sizeof *z), moved = HUGE_VAL;
+    int done = 0;
+    for (int i = 0; z && i < count; i++)
+        z[i] = target[3 * i + 2];
+    for (; z && done < most && moved > still; done++) {
+        moved = 0.0;
+        settle(sim, state, inputs, 0.0, 1);
+        for (int i = 0; i < count; i++) {
+            const double *q = state->q + 3 * vertices[i];
+            double *t = target + 3 * i, rise = q[2] - z[i];
+            moved = fmax(moved, fmax(fabs(rise), fmax(fabs(t[0] - q[0]), fabs(t[1] - q[1]))));
+            memcpy(t, q, 2 * sizeof *t);
+            t[2] -= rise;
+        }
+    }
+    free(z);
+    return done;
+}
+
 #endif
