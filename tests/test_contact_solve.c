@@ -6,6 +6,8 @@
 
 enum { MOST = 24, MANY = 150 };
 
+static const double no_force[3 * MANY]; /* b is the motion without contact forces */
+
 typedef struct problem {
     int m;
     pl_law laws[MANY];
@@ -66,7 +68,8 @@ static pl_contact_solution solve(pl_context *ctx, pl_contact_solver *s, const pr
                                  double *lambda)
 {
     pl_contact_solution out;
-    assert_ok(ctx, pl_contact_solve(ctx, s, p->m, p->laws, p->w, p->b, 0, lambda, &out));
+    assert_ok(ctx, pl_contact_solve(ctx, s, &(pl_contact_problem){p->m, p->laws, p->w, p->b, no_force},
+                                    0, lambda, &out));
     if (!out.converged)
         fail_msg("%d contacts, mu %g: residual %g m after %d iterations", p->m, p->laws[0].mu,
                  out.residual, out.iterations);
@@ -112,9 +115,11 @@ static void test_goal(void **state)
     pl_contact_solution rough, fine;
     double lambda[2][3 * MOST] = {0};
     make(&p, MOST, 0.3, 21);
-    assert_ok(ctx, pl_contact_solve(ctx, &s, p.m, p.laws, p.w, p.b, 1e-6, lambda[0], &rough));
+    assert_ok(ctx, pl_contact_solve(ctx, &s, &(pl_contact_problem){p.m, p.laws, p.w, p.b, no_force},
+                                    1e-6, lambda[0], &rough));
     assert_true(rough.converged && rough.residual <= 1e-6);
-    assert_ok(ctx, pl_contact_solve(ctx, &s, p.m, p.laws, p.w, p.b, 0, lambda[1], &fine));
+    assert_ok(ctx, pl_contact_solve(ctx, &s, &(pl_contact_problem){p.m, p.laws, p.w, p.b, no_force}, 0,
+                                    lambda[1], &fine));
     assert_true(fine.converged && fine.residual < rough.residual && fine.iterations > rough.iterations);
     pl_contact_solver_free(ctx, &s);
     pl_context_destroy(ctx);
@@ -226,7 +231,7 @@ static void test_no_contacts(void **state)
     pl_context *ctx = test_context(1);
     pl_contact_solver s = {0};
     pl_contact_solution out;
-    assert_ok(ctx, pl_contact_solve(ctx, &s, 0, NULL, NULL, NULL, 0, NULL, &out));
+    assert_ok(ctx, pl_contact_solve(ctx, &s, &(pl_contact_problem){0}, 0, NULL, &out));
     assert_true(out.converged);
     assert_int_equal(out.iterations, 0);
     pl_contact_solver_free(ctx, &s);
@@ -269,9 +274,11 @@ static pl_status run(pl_context *ctx, void *user)
     pl_contact_solver s = {0};
     pl_contact_solution out;
     double lambda[3 * MOST] = {0};
-    pl_status status = pl_contact_solve(ctx, &s, 1, p->laws, p->w, p->b, 0, lambda, &out);
+    pl_status status = pl_contact_solve(
+        ctx, &s, &(pl_contact_problem){1, p->laws, p->w, p->b, no_force}, 0, lambda, &out);
     if (status == PL_OK)
-        status = pl_contact_solve(ctx, &s, p->m, p->laws, p->w, p->b, 0, lambda, &out);
+        status = pl_contact_solve(ctx, &s, &(pl_contact_problem){p->m, p->laws, p->w, p->b, no_force},
+                                  0, lambda, &out);
     pl_contact_solver_free(ctx, &s);
     return status;
 }

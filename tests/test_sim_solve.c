@@ -105,8 +105,6 @@ static void test_true_residual(void **state)
         for (int material = 0; material < 12; material++) {
             pl_scene_def def = world_def(0.01, 0, 0, -9.81);
             def.solver = material < 6 ? PL_SOLVER_DIRECT : PL_SOLVER_LAGGED;
-            /* What is left is measured with the factor at hand: one that lags is off by its rate. */
-            double allowed = (material < 6 ? 1 : 3) * def.tolerance;
             test_world w =
                 scene_of(ctx, kind, (pl_model)(material % 3), (pl_reading)(material / 3 % 2), def);
             int contacts = 0;
@@ -119,7 +117,7 @@ static void test_true_residual(void **state)
                 if (info.splits > 0)
                     continue;
                 double left = true_residual(&w, q0, v0);
-                if (!(left <= allowed))
+                if (!(left <= def.tolerance))
                     fail_msg("scene %d, material %d, step %d: %g m left, %g m reported", kind, material,
                              k, left, info.residual);
                 /* A gap of 1e-14 m is what is left of motions of 1e-2 m: rounding of 1e-18 m shows in

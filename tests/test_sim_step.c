@@ -61,7 +61,8 @@ static void test_free_fall(void **state)
             }
             assert_close(w.state->time, 0.4, 1e-15);
             assert_int_equal(w.state->step, 40);
-            assert_close(info.energy_elastic, 0, 1e-16);
+            /* taken where the last correction, of up to 1e-10 m, was found */
+            assert_close(info.energy_elastic, 0, 1e-14);
             world_free(&w);
         }
     pl_context_destroy(ctx);

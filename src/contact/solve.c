@@ -7,18 +7,18 @@
 #include <float.h>
 #include <lapacke.h>
 
-#define MAX_NEWTON    40
-#define MAX_HALVINGS  12
-#define DENSE_CONTACTS 128  /* a dense LU is faster up to here */
-#define GMRES_LIMIT   24   /* more iterations than this and a new LU is cheaper */
-#define GMRES_GOAL    1e-7
+#define MAX_NEWTON     40
+#define MAX_HALVINGS   12
+#define DENSE_CONTACTS 128 /* a dense LU is faster up to here */
+#define GMRES_LIMIT    24  /* more iterations than this and a new LU is cheaper */
+#define GMRES_GOAL     1e-7
 #define SLOWEST_CHANGE 0.95 /* of eps^2 from one stage of a continuation to the next */
-#define RELATIVE_GOAL 1e-9 /* of the smaller member of each complementary pair */
+#define RELATIVE_GOAL  1e-9 /* of the smaller member of each complementary pair */
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
 {
-    void *arrays[] = {s->jacobian, s->pivot, s->delta, s->step, s->trial, s->trial_delta, s->linear, s->soft,
-                      s->reached,  s->product};
+    void *arrays[] = {s->jacobian,    s->pivot,  s->delta, s->step,    s->trial,
+                      s->trial_delta, s->linear, s->soft,  s->reached, s->product};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     pl_krylov_free(ctx, &s->krylov);
@@ -56,12 +56,15 @@ fail:
     return status;
 }
 
-/* delta = W lambda + b */
-static void displacement(int m, const double *w, const double *b, const double *lambda, double *delta)
+/* delta = b + W (lambda - origin) */
+static void displacement(pl_contact_solver *s, const pl_contact_problem *p, const double *lambda,
+                         double *delta)
 {
-    int size = 3 * m;
-    memcpy(delta, b, sizeof(double) * (size_t)size);
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, size, size, 1, w, size, lambda, 1, 1, delta, 1);
+    int size = 3 * p->count;
+    for (int i = 0; i < size; i++)
+        s->product[i] = lambda[i] - p->origin[i];
+    memcpy(delta, p->b, sizeof(double) * (size_t)size);
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, size, size, 1, p->w, size, s->product, 1, 1, delta, 1);
 }
 
 /* Half the sum of squared residuals. */
@@ -75,32 +78,33 @@ static double merit(int m, const pl_law *laws, const double *delta, const double
     return sum;
 }
 
-/* Below this a contact's residual is as small as rounding in delta = W lambda + b lets it be. */
-static double rounding_floor(const pl_law *law, const double *b, const double *delta, const double *lambda)
+/* Below this a contact's residual is as small as the rounding of delta = b + W (lambda - origin), and of lambda
+ * itself, lets it be. */
+static double rounding_floor(const pl_contact_problem *p, int c, const pl_law *law, const double *delta,
+                             const double *lambda)
 {
     double size = 0;
     for (int k = 0; k < 3; k++)
-        size = fmax(size, fmax(fabs(b[k]) + fabs(delta[k]), law->rho * fabs(lambda[k])));
+        size = fmax(size, fmax(fabs(p->b[3 * c + k]) + fabs(delta[k]), law->rho * fabs(lambda[k])));
     return 16 * DBL_EPSILON * size;
 }
 
 /* Each residual against the smaller member of its pair; *worst gets the largest residual. */
-static bool small_enough(int m, const pl_law *laws, const pl_law_linear *linear, const double *b,
-                         const double *delta, const double *lambda, double goal,
-                         pl_contact_solution *out)
+static bool small_enough(const pl_contact_problem *problem, const pl_law *laws,
+                         const pl_law_linear *linear, const double *delta, const double *lambda,
+                         double goal, pl_contact_solution *out)
 {
     bool all = true;
     out->residual = 0;
     out->worst = 0;
-    for (int c = 0; c < m; c++) {
+    for (int c = 0; c < problem->count; c++) {
         const double *r = linear[c].residual, *d = delta + 3 * c, *l = lambda + 3 * c;
-        double floor = fmax(goal, rounding_floor(&laws[c], b + 3 * c, d, l));
+        double floor = fmax(goal, rounding_floor(problem, c, &laws[c], d, l));
         double pair_n = fmin(fabs(d[0]), laws[c].rho * fabs(l[0]));
         double x = hypot(d[1], d[2]), force = hypot(l[1], l[2]);
         double mu = laws[c].mu;
-        double pair_f = mu > 0 ? fmin(1, mu) * fmin(x + fabs(d[0]) / mu,
-                                                    laws[c].rho * fabs(l[0] - force / mu))
-                               : 0;
+        double pair_f =
+            mu > 0 ? fmin(1, mu) * fmin(x + fabs(d[0]) / mu, laws[c].rho * fabs(l[0] - force / mu)) : 0;
         double pair_t = fmax(x, laws[c].rho * force);
         all = all && fabs(r[0]) <= fmax(RELATIVE_GOAL * pair_n, floor) &&
               fabs(r[1]) <= fmax(RELATIVE_GOAL * pair_f, floor) &&
@@ -114,7 +118,8 @@ static bool small_enough(int m, const pl_law *laws, const pl_law_linear *linear,
     return all;
 }
 
-void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const double *w, double *jacobian)
+void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const double *w,
+                      double *jacobian)
 {
     size_t size = 3 * (size_t)m;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > 64)
@@ -126,7 +131,8 @@ void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const
                     d[3 * r] * w0[j] + d[3 * r + 1] * w0[size + j] + d[3 * r + 2] * w0[2 * size + j];
         for (int r = 0; r < 3; r++)
             for (int k = 0; k < 3; k++)
-                jacobian[(size_t)(3 * c + k) * size + (size_t)(3 * c + r)] += linear[c].d_lambda[3 * r + k];
+                jacobian[(size_t)(3 * c + k) * size + (size_t)(3 * c + r)] +=
+                    linear[c].d_lambda[3 * r + k];
     }
 }
 
@@ -161,7 +167,8 @@ static pl_status apply_old_lu(void *user, const double *x, double *y)
 }
 
 /* s->step = -S^-1 residual; *solved is false when S is singular. */
-static pl_status newton_step(pl_context *ctx, pl_contact_solver *s, int m, const double *w, bool *solved)
+static pl_status newton_step(pl_context *ctx, pl_contact_solver *s, int m, const double *w,
+                             bool *solved)
 {
     int size = 3 * m;
     for (int c = 0; c < m; c++)
@@ -171,42 +178,44 @@ static pl_status newton_step(pl_context *ctx, pl_contact_solver *s, int m, const
     if (m > DENSE_CONTACTS && s->factored == m) {
         large_system l = {s, m, w};
         pl_krylov_result result;
-        PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, &l}, (pl_operator){apply_old_lu, &l}, s->trial,
-                        s->step, GMRES_GOAL, GMRES_LIMIT, &result));
+        PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, &l},
+                        (pl_operator){apply_old_lu, &l}, s->trial, s->step, GMRES_GOAL, GMRES_LIMIT,
+                        &result));
         if (result.converged)
             return PL_OK;
     }
     pl_contact_schur(ctx, m, s->linear, w, s->jacobian);
     memcpy(s->step, s->trial, sizeof(double) * (size_t)size);
-    *solved = LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, s->jacobian, size, s->pivot, s->step, size) == 0;
+    *solved =
+        LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, s->jacobian, size, s->pivot, s->step, size) == 0;
     s->factored = *solved ? m : 0;
     return PL_OK;
 }
 
-static pl_status newton(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, const double *w,
-                        const double *b, double goal, double *lambda, pl_contact_solution *out)
+static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
+                        const pl_law *laws, double goal, double *lambda, pl_contact_solution *out)
 {
-    int size = 3 * m;
-    displacement(m, w, b, lambda, s->delta);
+    int m = p->count, size = 3 * m;
+    displacement(s, p, lambda, s->delta);
     double value = merit(m, laws, s->delta, lambda);
     out->converged = false;
     for (int iteration = 0; iteration < MAX_NEWTON; iteration++) {
         for (int c = 0; c < m; c++)
             pl_law_newton(&laws[c], s->delta + 3 * c, lambda + 3 * c, &s->linear[c]);
-        if (small_enough(m, laws, s->linear, b, s->delta, lambda, goal, out)) {
+        if (small_enough(p, laws, s->linear, s->delta, lambda, goal, out)) {
             out->converged = true;
             return PL_OK;
         }
         out->iterations++;
         bool solved;
-        PL_TRY(newton_step(ctx, s, m, w, &solved));
+        PL_TRY(newton_step(ctx, s, m, p->w, &solved));
         if (!solved)
             return PL_OK; /* not converged */
         double t = 1, next = value;
         for (int k = 0; k < MAX_HALVINGS; k++, t *= 0.5) {
             for (int i = 0; i < size; i++)
                 s->trial[i] = lambda[i] + t * s->step[i];
-            displacement(m, w, b, s->trial, s->trial_delta);
+            displacement(s, p, s->trial, s->trial_delta);
             next = merit(m, laws, s->trial_delta, s->trial);
             if (next <= (1 - 1e-4 * t) * value)
                 break;
@@ -221,36 +230,38 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, int m, const pl_l
 }
 
 /* The laws with eps^2 a factor larger. */
-static pl_status soften(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, double factor,
-                        const double *w, const double *b, double *lambda, pl_contact_solution *out)
+static pl_status soften(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
+                        double factor, double *lambda, pl_contact_solution *out)
 {
-    for (int c = 0; c < m; c++) {
-        s->soft[c] = laws[c];
+    for (int c = 0; c < p->count; c++) {
+        s->soft[c] = p->laws[c];
         s->soft[c].epsilon2 *= factor;
     }
-    return newton(ctx, s, m, s->soft, w, b, 0, lambda, out);
+    return newton(ctx, s, p, s->soft, 0, lambda, out);
 }
 
-/* A path of smoother laws, from one as soft as the free motion is large down to the target; a stage that
- * fails is tried again with a smaller change. */
-static pl_status continuation(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws,
-                              const double *w, const double *b, double *lambda, pl_contact_solution *out)
+/* A path of smoother laws, from one as soft as the motion without forces is large down to the target; a
+ * stage that fails is tried again with a smaller change. */
+static pl_status continuation(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
+                              double *lambda, pl_contact_solution *out)
 {
+    size_t bytes = sizeof(double) * 3 * (size_t)p->count;
     double soft = 0, change = 0.1;
-    for (int c = 0; c < m; c++)
-        soft = fmax(soft, b[3 * c] * b[3 * c] / laws[c].rho);
-    double factor = fmax(soft / laws[0].epsilon2, 1);
-    memset(lambda, 0, sizeof(double) * 3 * (size_t)m);
-    PL_TRY(soften(ctx, s, m, laws, factor, w, b, lambda, out));
+    memset(lambda, 0, bytes);
+    displacement(s, p, lambda, s->delta);
+    for (int c = 0; c < p->count; c++)
+        soft = fmax(soft, s->delta[3 * c] * s->delta[3 * c] / p->laws[c].rho);
+    double factor = fmax(soft / p->laws[0].epsilon2, 1);
+    PL_TRY(soften(ctx, s, p, factor, lambda, out));
     while (out->converged && factor > 1) {
-        memcpy(s->reached, lambda, sizeof(double) * 3 * (size_t)m);
+        memcpy(s->reached, lambda, bytes);
         double next = fmax(factor * change, 1);
-        PL_TRY(soften(ctx, s, m, laws, next, w, b, lambda, out));
+        PL_TRY(soften(ctx, s, p, next, lambda, out));
         if (out->converged) {
             factor = next;
             change = fmax(change * change, 0.1);
         } else if (change < SLOWEST_CHANGE) {
-            memcpy(lambda, s->reached, sizeof(double) * 3 * (size_t)m);
+            memcpy(lambda, s->reached, bytes);
             change = sqrt(change);
             out->converged = true;
         }
@@ -258,15 +269,15 @@ static pl_status continuation(pl_context *ctx, pl_contact_solver *s, int m, cons
     return PL_OK;
 }
 
-pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, const double *w,
-                           const double *b, double goal, double *lambda, pl_contact_solution *out)
+pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
+                           double goal, double *lambda, pl_contact_solution *out)
 {
     *out = (pl_contact_solution){.converged = true};
-    if (m == 0)
+    if (p->count == 0)
         return PL_OK;
-    PL_TRY(reserve(ctx, s, m));
-    PL_TRY(newton(ctx, s, m, laws, w, b, goal, lambda, out));
+    PL_TRY(reserve(ctx, s, p->count));
+    PL_TRY(newton(ctx, s, p, p->laws, goal, lambda, out));
     if (!out->converged)
-        PL_TRY(continuation(ctx, s, m, laws, w, b, lambda, out));
+        PL_TRY(continuation(ctx, s, p, lambda, out));
     return PL_OK;
 }

@@ -1,11 +1,11 @@
 /*
  * The contact law of all contacts at once in contact space:
  *
- *     law(delta_c, lambda_c) = 0 for every contact,   delta = W lambda + b
+ *     law(delta_c, lambda_c) = 0 for every contact,   delta = b + W (lambda - origin)
  *
  * by Newton's method on the Fischer-Burmeister form with the Jacobian S = D_lambda + D_delta W, and
- * continuation in eps when that fails. Systems of few contacts are solved by a dense LU; of many by GMRES
- * with the LU of an earlier S.
+ * continuation in eps when that fails. Systems of few contacts are solved by a dense LU; of many by
+ * GMRES with the LU of an earlier S.
  */
 #ifndef PL_CONTACT_SOLVE_H
 #define PL_CONTACT_SOLVE_H
@@ -19,11 +19,11 @@ typedef struct pl_contact_solver {
     int *pivot;       /* [3 m] */
     int factored;     /* contacts of the S whose LU is kept for GMRES; 0 = none */
     pl_krylov krylov;
-    double *product;  /* [3 m] */
+    double *product;                            /* [3 m] */
     double *delta, *step, *trial, *trial_delta; /* [3 m] */
-    pl_law_linear *linear; /* [m] */
-    pl_law *soft;          /* [m] laws of a continuation stage */
-    double *reached;       /* [3 m] where the last stage ended */
+    pl_law_linear *linear;                      /* [m] */
+    pl_law *soft;                               /* [m] laws of a continuation stage */
+    double *reached;                            /* [3 m] where the last stage ended */
 } pl_contact_solver;
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s);
@@ -38,12 +38,21 @@ typedef struct pl_contact_solution {
 } pl_contact_solution;
 
 /* S = D_lambda + D_delta W for a row-major W, itself column-major for LAPACK: [3 m, 3 m]. */
-void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const double *w, double *schur);
+void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const double *w,
+                      double *schur);
 
-/* lambda [3 m] is the guess and the answer; W [3 m, 3 m] symmetric, b [3 m]. Residuals below `goal` (m) will
- * do; 0 asks for as much as rounding allows. The converged delta is left in s->delta. PL_OK also when not
- * converged: look at *out. */
-pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, int m, const pl_law *laws, const double *w,
-                           const double *b, double goal, double *lambda, pl_contact_solution *out);
+typedef struct pl_contact_problem {
+    int count;            /* m contacts */
+    const pl_law *laws;   /* [m] */
+    const double *w;      /* [3 m, 3 m] symmetric, row-major */
+    const double *b;      /* [3 m] delta at lambda = origin, m */
+    const double *origin; /* [3 m] N: near the answer, rounding is of small differences only */
+} pl_contact_problem;
+
+/* lambda [3 m] is the guess and the answer. Residuals below `goal` (m) will do; 0 asks for as much as
+ * rounding allows. The converged delta is left in s->delta. PL_OK also when not converged: look at
+ * *out. */
+pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *problem,
+                           double goal, double *lambda, pl_contact_solution *out);
 
 #endif

@@ -1,6 +1,8 @@
 /* CHOLMOD behind the pattern of a scene. */
 #include "linalg/chol.h"
 
+#include "linalg/single.h"
+
 #include <cholmod.h>
 #include <lapacke.h>
 
@@ -11,13 +13,15 @@ struct pl_chol {
     const pl_pattern *pattern;
     int block;
     int last_count;
-    int *last;       /* [last_count] vertices eliminated last */
+    int *last;        /* [last_count] vertices eliminated last */
     double *trailing; /* [3 last_count, 3 last_count] scratch of pl_chol_inverse_last */
-    int *place;      /* [3 n] a permuted unknown's row there, or -1 */
+    int *place;       /* [3 n] a permuted unknown's row there, or -1 */
+    pl_single single; /* the newest factor's copy, when single_ready */
+    bool single_ready;
     cholmod_common common;
     cholmod_sparse *matrix; /* lower triangle, scalar CSC */
     cholmod_factor *factor;
-    cholmod_dense *b, *x, *work_y, *work_e;     /* one right-hand side [n, 3], kept between solves */
+    cholmod_dense *b, *x, *work_y, *work_e; /* one right-hand side [n, 3], kept between solves */
     cholmod_dense *panel_b, *panel_x, *panel_y, *panel_e; /* PANEL columns at once */
 };
 
@@ -25,8 +29,8 @@ static pl_status cholmod_failed(pl_chol *c, const char *what)
 {
     if (c->common.status == CHOLMOD_OUT_OF_MEMORY)
         return pl_fail(c->ctx, PL_ERROR_MEMORY, "out of memory in a sparse factorisation (%s)", what);
-    return pl_fail(c->ctx, PL_ERROR_NUMERIC, "sparse factorisation failed (%s, CHOLMOD status %d)", what,
-                   c->common.status);
+    return pl_fail(c->ctx, PL_ERROR_NUMERIC, "sparse factorisation failed (%s, CHOLMOD status %d)",
+                   what, c->common.status);
 }
 
 /* The lower triangle's structure with `block` rows and columns per vertex. */
@@ -111,8 +115,8 @@ done:
     return status;
 }
 
-pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, int last_count, const int *last,
-                         pl_chol **out)
+pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, int last_count,
+                         const int *last, pl_chol **out)
 {
     pl_status status = PL_OK;
     *out = NULL;
@@ -128,8 +132,8 @@ pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, 
     c->common.supernodal = CHOLMOD_SUPERNODAL;
     size_t n = (size_t)pattern->n;
     c->matrix = lower_structure(c, block);
-    c->b = cholmod_allocate_dense(n * (size_t)block, (size_t)(3 / block), n * (size_t)block, CHOLMOD_REAL,
-                                  &c->common);
+    c->b = cholmod_allocate_dense(n * (size_t)block, (size_t)(3 / block), n * (size_t)block,
+                                  CHOLMOD_REAL, &c->common);
     if (!c->matrix || !c->b) {
         status = cholmod_failed(c, "allocation");
         goto done;
@@ -150,13 +154,14 @@ void pl_chol_destroy(pl_chol *c)
 {
     if (!c)
         return;
-    cholmod_dense **dense[] = {&c->b, &c->x, &c->work_y, &c->work_e, &c->panel_b,
-                               &c->panel_x, &c->panel_y, &c->panel_e};
+    cholmod_dense **dense[] = {&c->b,       &c->x,       &c->work_y,  &c->work_e,
+                               &c->panel_b, &c->panel_x, &c->panel_y, &c->panel_e};
     for (size_t k = 0; k < sizeof dense / sizeof *dense; k++)
         cholmod_free_dense(dense[k], &c->common);
     cholmod_free_sparse(&c->matrix, &c->common);
     cholmod_free_factor(&c->factor, &c->common);
     cholmod_finish(&c->common);
+    pl_single_free(c->ctx, &c->single);
     pl_free(c->ctx, c->last);
     pl_free(c->ctx, c->trailing);
     pl_free(c->ctx, c->place);
@@ -181,12 +186,14 @@ static void fill_values(pl_chol *c, const double *values)
             int at = start[block * j + col];
             for (int k = p->diag[j]; k < p->row[j + 1]; k++)
                 for (int row = k == p->diag[j] ? col : 0; row < block; row++)
-                    out[at++] = values[(size_t)(block * block) * (size_t)k + (size_t)(block * col + row)];
+                    out[at++] =
+                        values[(size_t)(block * block) * (size_t)k + (size_t)(block * col + row)];
         }
 }
 
 pl_status pl_chol_factor(pl_chol *c, const double *values)
 {
+    c->single_ready = false;
     fill_values(c, values);
     if (!cholmod_factorize(c->matrix, c->factor, &c->common))
         return cholmod_failed(c, "factorisation");
@@ -206,7 +213,8 @@ pl_status pl_chol_solve(pl_chol *c, const double *b, double *x)
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 3; k++)
                 in[k * n + i] = b[3 * i + k];
-    if (!cholmod_solve2(CHOLMOD_A, c->factor, c->b, NULL, &c->x, NULL, &c->work_y, &c->work_e, &c->common))
+    if (!cholmod_solve2(CHOLMOD_A, c->factor, c->b, NULL, &c->x, NULL, &c->work_y, &c->work_e,
+                        &c->common))
         return cholmod_failed(c, "solve");
     const double *result = c->x->x;
     if (c->block == 3)
@@ -215,6 +223,34 @@ pl_status pl_chol_solve(pl_chol *c, const double *b, double *x)
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 3; k++)
                 x[3 * i + k] = result[k * n + i];
+    return PL_OK;
+}
+
+/* The factor's layout, by reference. */
+static pl_supernodes supernodes(const pl_chol *c)
+{
+    const cholmod_factor *f = c->factor;
+    return (pl_supernodes){
+        .n = (int)f->n,
+        .count = (int)f->nsuper,
+        .first = f->super,
+        .begin = f->pi,
+        .at = f->px,
+        .row = f->s,
+        .order = f->Perm,
+        .value = f->x,
+    };
+}
+
+pl_status pl_chol_correct(pl_chol *c, const double *b, double *x)
+{
+    if (c->block == 1)
+        return pl_chol_solve(c, b, x);
+    pl_supernodes l = supernodes(c);
+    if (!c->single_ready)
+        PL_TRY(pl_single_copy(c->ctx, &c->single, &l, c->factor->xsize));
+    c->single_ready = true;
+    pl_single_solve(&c->single, &l, b, x);
     return PL_OK;
 }
 
@@ -234,8 +270,8 @@ static void store_column(const pl_chol *c, const double *column, int row_count, 
         }
 }
 
-pl_status pl_chol_inverse_block(pl_chol *c, int row_count, const int *rows, int col_count, const int *cols,
-                                double *out, int ld)
+pl_status pl_chol_inverse_block(pl_chol *c, int row_count, const int *rows, int col_count,
+                                const int *cols, double *out, int ld)
 {
     int block = c->block, total = block * col_count;
     size_t n = (size_t)c->pattern->n * (size_t)block;
@@ -247,16 +283,16 @@ pl_status pl_chol_inverse_block(pl_chol *c, int row_count, const int *rows, int 
         c->panel_b->ncol = (size_t)width;
         for (int k = 0; k < width; k++)
             in[n * (size_t)k + (size_t)(block * cols[(first + k) / block] + (first + k) % block)] = 1;
-        int solved = cholmod_solve2(CHOLMOD_A, c->factor, c->panel_b, NULL, &c->panel_x, NULL, &c->panel_y,
-                                    &c->panel_e, &c->common);
+        int solved = cholmod_solve2(CHOLMOD_A, c->factor, c->panel_b, NULL, &c->panel_x, NULL,
+                                    &c->panel_y, &c->panel_e, &c->common);
         for (int k = 0; k < width; k++)
             in[n * (size_t)k + (size_t)(block * cols[(first + k) / block] + (first + k) % block)] = 0;
         c->panel_b->ncol = PANEL;
         if (!solved)
             return cholmod_failed(c, "panel solve");
         for (int k = 0; k < width; k++)
-            store_column(c, (double *)c->panel_x->x + n * (size_t)k, row_count, rows, (first + k) / block,
-                         (first + k) % block, out, ld);
+            store_column(c, (double *)c->panel_x->x + n * (size_t)k, row_count, rows,
+                         (first + k) / block, (first + k) % block, out, ld);
     }
     return PL_OK;
 }

@@ -4,9 +4,9 @@
  */
 #include "sim/sim.h"
 
-/* Seconds of a factorisation and of a solve, as measured with CHOLMOD on bodies of 1,200 to 10,000 vertices.
- * Only the ratio matters, and it comes from counts, not from clocks: results must not depend on the
- * machine's mood. */
+/* Seconds of a factorisation and of a solve, as measured with CHOLMOD on bodies of 1,200 to 10,000
+ * vertices. Only the ratio matters, and it comes from counts, not from clocks: results must not depend
+ * on the machine's mood. */
 static double factor_over_solve(const pl_chol *chol, int n)
 {
     pl_chol_cost c = pl_chol_get_cost(chol);
@@ -22,9 +22,10 @@ void pl_matrix_diagonal(pl_sim *sim, double h)
         sim->diagonal[i] = sim->mass[i] + h * sim->damping[i] + h * h * sim->pin_stiffness[i];
 }
 
-/* A symbolic factor that suits the contacts: when more than MANY_COLUMNS touched vertices are not among those
- * eliminated last, a new order with all touched vertices last, which makes E^-1 between them cheap. `anew`: the
- * order for these contacts, whatever came before, so that a resumed rollout repeats bit for bit. */
+/* A symbolic factor that suits the contacts: when more than MANY_COLUMNS touched vertices are not among
+ * those eliminated last, a new order with all touched vertices last, which makes E^-1 between them
+ * cheap. `anew`: the order for these contacts, whatever came before, so that a resumed rollout repeats
+ * bit for bit. */
 static pl_status order_tangent(pl_sim *sim, bool anew)
 {
     int count = 0, missing = 0, touched = 0, *list = sim->vertex_work, *seen = list + sim->n;
@@ -41,7 +42,8 @@ static pl_status order_tangent(pl_sim *sim, bool anew)
     }
     if (touched <= MANY_COLUMNS)
         touched = 0;
-    bool same = touched == count && (count == 0 || memcmp(list, last, sizeof(int) * (size_t)count) == 0);
+    bool same =
+        touched == count && (count == 0 || memcmp(list, last, sizeof(int) * (size_t)count) == 0);
     if (sim->tangent_factor && (anew ? same : missing <= MANY_COLUMNS))
         return PL_OK;
     pl_chol *made;
@@ -100,6 +102,12 @@ pl_status pl_matrix_refresh(pl_sim *sim, pl_factor_kind kind, double h, const do
 pl_chol *pl_matrix_factor(const pl_sim *sim)
 {
     return sim->factor == PL_FACTOR_CONSTANT ? sim->constant_factor : sim->tangent_factor;
+}
+
+pl_status pl_matrix_correct(pl_sim *sim, const double *b, double *x)
+{
+    sim->info.linear_solves++;
+    return pl_chol_correct(pl_matrix_factor(sim), b, x);
 }
 
 pl_status pl_matrix_solve(pl_sim *sim, const double *b, double *x)

@@ -14,26 +14,28 @@
 
 #include "core/vec.h"
 
-#define SHORTEST_STEP 1e-4
-#define GOOD_RATE     0.95 /* a longer sequence than this is not worth waiting for */
-#define UPHILL_STEPS  8    /* full steps that may enlarge the correction */
-#define UPHILL_RATE   2.0
-#define LAW_GOAL      1e-3 /* of the last correction: how well the contact law is solved on the way */
-#define LAW_EXACT_BELOW 1e4 /* tolerances: from here on it is solved to rounding */
+#define SHORTEST_STEP   1e-4
+#define GOOD_RATE       0.95 /* a longer sequence than this is not worth waiting for */
+#define UPHILL_STEPS    8    /* full steps that may enlarge the correction */
+#define UPHILL_RATE     2.0
+#define LAW_GOAL        1e-3 /* of the last correction: how well the contact law is solved on the way */
+#define LAW_EXACT_BELOW 1e4  /* tolerances: from here on it is solved to rounding */
 
 typedef struct newton {
     pl_sim *sim;
     const pl_substep *sub;
-    double potential; /* whose gradient is F_el, J s^2, at the last evaluation */
-    double energy;    /* the same at the iterate */
-    double norm;      /* of sim->move, m: largest vertex */
-    int worst;        /* its vertex */
-    bool stale;       /* the factor was made at another iterate */
-    double fresh_rate; /* how much the first step of the newest factor shrank the correction */
-    int uphill;       /* full steps accepted although the correction grew */
-    int inadmissible; /* element with J <= 0 at the last evaluation, or -1 */
-    bool law_failed;  /* the contact law was not solved at the last correction */
-    bool law_rough;   /* it was solved only as well as needed on the way */
+    double potential;       /* whose gradient is F_el, J s^2, at the last evaluation */
+    double energy;          /* the same at the iterate */
+    double norm;            /* of sim->move, m: largest vertex */
+    int worst;              /* its vertex */
+    bool stale;             /* the factor was made at another iterate */
+    bool prepared;          /* sim->lambda belongs to the present contacts */
+    double rate, last_rate; /* of the last two steps, of the last one */
+    double fresh_rate;      /* how much the first step of the newest factor shrank the correction */
+    int uphill;             /* full steps accepted although the correction grew */
+    int inadmissible;       /* element with J <= 0 at the last evaluation, or -1 */
+    bool law_failed;        /* the contact law was not solved at the last correction */
+    bool law_rough;         /* it was solved only as well as needed on the way */
 } newton;
 
 /* F_el at q into sim->residual, and the potential it is the gradient of; false when an element is
@@ -51,7 +53,8 @@ static bool evaluate(newton *s, const double *q)
         for (int k = 3 * i; k < 3 * i + 3; k++) {
             double u = q[k] - sub->q0[k], inertia = sim->mass[i] + h * sim->damping[i];
             double push = h * sim->mass[i] * sub->v0[k] + h * h * sim->external[k];
-            double pull = h * h * sim->pin_stiffness[i], anchor = h * h * sim->spring[k] - pull * sub->q0[k];
+            double pull = h * h * sim->pin_stiffness[i],
+                   anchor = h * h * sim->spring[k] - pull * sub->q0[k];
             sim->residual[k] = (inertia + pull) * u - push - anchor + h * h * sim->gradient[k];
             s->potential += (0.5 * (inertia + pull) * u - push - anchor) * u;
         }
@@ -68,13 +71,15 @@ static pl_status reserve_contacts(pl_sim *sim)
     pl_law *laws = pl_alloc(sim->ctx, (size_t)wanted, sizeof *laws);
     double *lambda = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *lambda);
     double *motion = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *motion);
-    bool ok = laws && lambda && motion;
+    double *origin = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *origin);
+    bool ok = laws && lambda && motion && origin;
     pl_free(sim->ctx, ok ? sim->laws : laws);
     pl_free(sim->ctx, ok ? sim->lambda : lambda);
     pl_free(sim->ctx, ok ? sim->free_motion : motion);
+    pl_free(sim->ctx, ok ? sim->origin : origin);
     if (!ok)
         return PL_ERROR_MEMORY;
-    sim->laws = laws, sim->lambda = lambda, sim->free_motion = motion;
+    sim->laws = laws, sim->lambda = lambda, sim->free_motion = motion, sim->origin = origin;
     sim->law_capacity = wanted;
     return PL_OK;
 }
@@ -85,9 +90,11 @@ static pl_status prepare_contacts(newton *s)
     pl_sim *sim = s->sim;
     int m = sim->contacts.count;
     PL_TRY(reserve_contacts(sim));
+    s->prepared = true;
     if (m == 0)
         return PL_OK;
-    PL_TRY(pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), s->sub->h, &sim->contacts));
+    PL_TRY(
+        pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), s->sub->h, &sim->contacts));
     for (int c = 0; c < m; c++) {
         const double *w = sim->delassus.w + (size_t)(3 * c) * (size_t)(3 * m + 1);
         size_t next = (size_t)(3 * m + 1);
@@ -102,7 +109,7 @@ static pl_status prepare_contacts(newton *s)
     return PL_OK;
 }
 
-/* lambda from the contact law at the free motion q + move. */
+/* lambda from the contact law, given the move that the present forces (sim->origin) make. */
 static pl_status solve_law(newton *s, const double *q, const double *move)
 {
     pl_sim *sim = s->sim;
@@ -114,15 +121,45 @@ static pl_status solve_law(newton *s, const double *q, const double *move)
         pl_contact_delta(&sim->contacts.points[c], sim->guess, sim->free_motion + 3 * c);
     /* Far from the solution the law need not be solved better than the elastic problem is. */
     double goal = s->norm > LAW_EXACT_BELOW * sim->scene->def.tolerance ? LAW_GOAL * s->norm : 0;
-    PL_TRY(pl_contact_solve(sim->ctx, &sim->contact_solver, m, sim->laws, sim->delassus.w, sim->free_motion, goal,
-                            sim->lambda, &solution));
+    pl_contact_problem problem = {m, sim->laws, sim->delassus.w, sim->free_motion, sim->origin};
+    PL_TRY(pl_contact_solve(sim->ctx, &sim->contact_solver, &problem, goal, sim->lambda, &solution));
     sim->info.inner_iterations += solution.iterations;
     s->law_failed = !solution.converged;
     s->law_rough = goal > 0;
     if (s->law_failed)
-        pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: contact law off by %.3e m at contact %d of %d after %d iterations",
+        pl_log(sim->ctx, PL_LOG_DEBUG,
+               "step %d: contact law off by %.3e m at contact %d of %d after %d iterations",
                s->sub->step, solution.residual, solution.worst, m, solution.iterations);
     pl_stage(sim, PL_STAGE_CONTACT);
+    return PL_OK;
+}
+
+/* x = E^-1 b. Single precision will do for a correction, but not where gaps of 1e-12 m are to be met.
+ */
+static pl_status apply_inverse(newton *s, double *x)
+{
+    pl_sim *sim = s->sim;
+    bool gaps = sim->contacts.count > 0 && s->norm <= LAW_EXACT_BELOW * sim->scene->def.tolerance;
+    PL_TRY(gaps ? pl_matrix_solve(sim, x, x) : pl_matrix_correct(sim, x, x));
+    pl_stage(sim, PL_STAGE_SOLVE);
+    return PL_OK;
+}
+
+/* The move of the present forces, then the law's change of them and what that moves. */
+static pl_status correct_contacts(newton *s, const double *q, double *move)
+{
+    pl_sim *sim = s->sim;
+    double h2 = s->sub->h * s->sub->h;
+    PL_TRY(solve_law(s, q, move));
+    memset(sim->guess, 0, sizeof(double) * 3 * (size_t)sim->n);
+    for (int c = 0; c < sim->contacts.count; c++) {
+        double change[3];
+        pl_sub3(sim->lambda + 3 * c, sim->origin + 3 * c, change);
+        pl_contact_scatter(&sim->contacts.points[c], h2, change, sim->guess);
+    }
+    PL_TRY(apply_inverse(s, sim->guess));
+    for (int i = 0; i < 3 * sim->n; i++)
+        move[i] += sim->guess[i];
     return PL_OK;
 }
 
@@ -130,22 +167,19 @@ static pl_status solve_law(newton *s, const double *q, const double *move)
 static pl_status correct(newton *s, const double *q, double *move, double *norm)
 {
     pl_sim *sim = s->sim;
-    double h = s->sub->h;
+    double h2 = s->sub->h * s->sub->h;
+    int m = sim->contacts.count;
     sim->info.iterations++;
     for (int i = 0; i < 3 * sim->n; i++)
         move[i] = -sim->residual[i];
-    PL_TRY(pl_matrix_solve(sim, move, move));
-    pl_stage(sim, PL_STAGE_SOLVE);
+    if (m > 0)
+        memcpy(sim->origin, sim->lambda, sizeof(double) * 3 * (size_t)m);
+    for (int c = 0; c < m; c++)
+        pl_contact_scatter(&sim->contacts.points[c], h2, sim->origin + 3 * c, move);
+    PL_TRY(apply_inverse(s, move));
     s->law_failed = s->law_rough = false;
-    if (sim->contacts.count > 0) {
-        PL_TRY(solve_law(s, q, move));
-        for (int i = 0; i < 3 * sim->n; i++)
-            move[i] = -sim->residual[i];
-        for (int c = 0; c < sim->contacts.count; c++)
-            pl_contact_scatter(&sim->contacts.points[c], h * h, sim->lambda + 3 * c, move);
-        PL_TRY(pl_matrix_solve(sim, move, move));
-        pl_stage(sim, PL_STAGE_SOLVE);
-    }
+    if (m > 0)
+        PL_TRY(correct_contacts(s, q, move));
     *norm = 0;
     for (int i = 0; i < sim->n; i++) {
         double length = pl_norm3(move + 3 * (size_t)i);
@@ -157,10 +191,19 @@ static pl_status correct(newton *s, const double *q, double *move, double *norm)
     return PL_OK;
 }
 
+/* The forces found so far, as the contacts' own: the next start. */
+static void keep_forces(newton *s)
+{
+    pl_contact_set *set = &s->sim->contacts;
+    for (int c = 0; s->prepared && c < set->count; c++)
+        memcpy(set->points[c].lambda, s->sim->lambda + 3 * c, 3 * sizeof(double));
+}
+
 /* A fresh factor at the iterate and the correction it proposes. */
 static pl_status refresh(newton *s)
 {
     pl_sim *sim = s->sim;
+    keep_forces(s);
     pl_factor_kind kind = sim->solver == PL_SOLVER_CONSTANT ? PL_FACTOR_CONSTANT : PL_FACTOR_TANGENT;
     PL_TRY(pl_matrix_refresh(sim, kind, s->sub->h, sim->iterate));
     s->stale = false;
@@ -185,16 +228,16 @@ static bool refresh_pays(const newton *s, double theta)
         return false;
     if (sim->solver == PL_SOLVER_DIRECT)
         return true;
-    /* A factor and its Delassus columns over an iteration: a solve and a little, with contact two and the
-     * law. */
+    /* A factor and its Delassus columns over an iteration: a solve and a little, with contact two and
+     * the law. */
     double iteration = sim->contacts.count > 0 ? 3 : 1.4;
     double cost = (sim->refresh_cost + 1.5 * sim->contacts.count) / iteration;
     return iterations_left(s, theta) > cost + iterations_left(s, s->fresh_rate);
 }
 
-/* A correction should shrink. Where the true tangent is indefinite (buckling, modes of contact changing)
- * the way to the solution may first lead away from a stationary point: without contact as long as the
- * potential falls, with contact for a few full steps. */
+/* A correction should shrink. Where the true tangent is indefinite (buckling, modes of contact
+ * changing) the way to the solution may first lead away from a stationary point: without contact as
+ * long as the potential falls, with contact for a few full steps. */
 static bool acceptable(newton *s, double t, bool combined, double trial_norm)
 {
     if (s->law_failed || !isfinite(trial_norm))
@@ -218,9 +261,10 @@ static pl_status attempt(newton *s, const double *step, double t, bool *accepted
     s->law_failed = false;
     if (evaluate(s, sim->trial))
         PL_TRY(correct(s, sim->trial, sim->trial_move, &trial_norm));
-    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: move %.3e m, after %g of it%s %.3e m%s%s%s", s->sub->step, s->norm,
-           t, step == sim->move ? "" : " combined", trial_norm, s->stale ? ", lagged factor" : "",
-           s->inadmissible >= 0 ? ", inverted" : "", s->law_failed ? ", law unsolved" : "");
+    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: move %.3e m, after %g of it%s %.3e m%s%s%s", s->sub->step,
+           s->norm, t, step == sim->move ? "" : " combined", trial_norm,
+           s->stale ? ", lagged factor" : "", s->inadmissible >= 0 ? ", inverted" : "",
+           s->law_failed ? ", law unsolved" : "");
     *accepted = acceptable(s, t, step != sim->move, trial_norm);
     if (!*accepted)
         return PL_OK;
@@ -294,7 +338,8 @@ pl_obstacles pl_substep_obstacles(const pl_sim *sim, const pl_substep *sub)
     };
 }
 
-/* External forces, springs, contacts and the first guess q0 + h v0, shortened until it is admissible. */
+/* External forces, springs, contacts and the first guess q0 + h v0, shortened until it is admissible.
+ */
 static pl_status begin(newton *s, const pl_state *warm)
 {
     pl_sim *sim = s->sim;
@@ -312,8 +357,8 @@ static pl_status begin(newton *s, const pl_state *warm)
     pl_obstacles o = pl_substep_obstacles(sim, sub);
     int added;
     sim->contacts.count = 0;
-    PL_TRY(pl_contacts_detect(sim->ctx, &o, sim->n, sub->q0, sim->guess, sim->margin, false, &sim->contacts,
-                              &added));
+    PL_TRY(pl_contacts_detect(sim->ctx, &o, sim->n, sub->q0, sim->guess, sim->margin, false,
+                              &sim->contacts, &added));
     warm_start(&sim->contacts, warm);
     pl_stage(sim, PL_STAGE_CONTACT);
     double t = 1;
@@ -336,8 +381,7 @@ static pl_status late_contacts(newton *s, int *added)
     *added = 0;
     if (sim->scene->collider_count == 0)
         return PL_OK;
-    for (int c = 0; c < sim->contacts.count; c++)
-        memcpy(sim->contacts.points[c].lambda, sim->lambda + 3 * c, 3 * sizeof(double));
+    keep_forces(s);
     pl_obstacles o = pl_substep_obstacles(sim, s->sub);
     PL_TRY(pl_contacts_detect(sim->ctx, &o, sim->n, s->sub->q0, sim->iterate, sim->margin, true,
                               &sim->contacts, added));
@@ -350,11 +394,16 @@ static pl_status iterate(newton *s, pl_substep_result *out)
     pl_sim *sim = s->sim;
     double tolerance = sim->scene->def.tolerance;
     int limit = sim->info.iterations + sim->scene->def.max_iterations;
-    while (sim->info.iterations <= limit) {
+    for (;;) {
         double theta;
-        if (s->norm <= tolerance && s->law_rough)
+        /* What is left after the move is about theta/(1 - theta) of it: below the tolerance, with
+         * margin. */
+        bool close = s->norm <= tolerance * fmin(1, 0.2 * (1 - s->rate) / fmax(s->rate, 1e-3));
+        if (close && s->law_rough) {
             PL_TRY(correct(s, sim->iterate, sim->move, &s->norm));
-        if (s->norm <= tolerance && !s->law_failed) {
+            continue;
+        }
+        if (close && !s->law_failed) {
             int added;
             sim->info.residual = s->norm;
             for (int i = 0; i < 3 * sim->n; i++)
@@ -371,10 +420,15 @@ static pl_status iterate(newton *s, pl_substep_result *out)
             PL_TRY(correct(s, sim->iterate, sim->move, &s->norm));
             continue;
         }
+        if (sim->info.iterations > limit)
+            break;
         PL_TRY(advance(s, out, &theta));
         if (!out->converged)
             return PL_OK;
         out->converged = false;
+        /* The slower of the last two: a combined step flatters. */
+        s->rate = fmin(fmax(theta, s->last_rate), 0.99);
+        s->last_rate = theta;
         if (s->norm > tolerance && refresh_pays(s, theta))
             PL_TRY(refresh(s));
     }
@@ -383,7 +437,8 @@ static pl_status iterate(newton *s, pl_substep_result *out)
     return PL_OK;
 }
 
-pl_status pl_substep_solve(pl_sim *sim, const pl_substep *sub, const pl_state *warm, pl_substep_result *out)
+pl_status pl_substep_solve(pl_sim *sim, const pl_substep *sub, const pl_state *warm,
+                           pl_substep_result *out)
 {
     newton s = {.sim = sim, .sub = sub, .stale = true, .fresh_rate = 1e-3};
     pl_anderson_reset(&sim->anderson);

@@ -73,6 +73,7 @@ struct pl_sim {
     int law_capacity;
     pl_law *laws;        /* [m] */
     double *lambda, *free_motion; /* [3 m] */
+    double *origin;      /* [3 m] the forces that free_motion was found with */
 
     /* Scratch, [n, 3] each unless said. */
     double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move, *combined;
@@ -114,6 +115,8 @@ void pl_drive_external(const pl_scene *scene, const double *mass, const pl_drive
 void pl_matrix_diagonal(pl_sim *sim, double h);
 /* Makes the factor for time step h at q; clamps the tangent when it is not positive definite. */
 pl_status pl_matrix_refresh(pl_sim *sim, pl_factor_kind kind, double h, const double *q);
+/* x = E^-1 b, to single precision: for corrections */
+pl_status pl_matrix_correct(pl_sim *sim, const double *b, double *x);
 /* x = E^-1 b */
 pl_status pl_matrix_solve(pl_sim *sim, const double *b, double *x);
 pl_chol *pl_matrix_factor(const pl_sim *sim);
