@@ -11,19 +11,19 @@ functions.
 
 from ._check import Check, CheckResult, check
 from ._fit import FitProgress, FitResult, fit
-from ._library import (ArgumentError, ClosedError, Context, ConvergenceError, Error, FileError,
-                       InterruptedError, MeshError, NumericError, OutOfMemoryError, ParseError,
-                       default_context)
+from ._library import (ArgumentError, ClosedError, Context, ConvergenceError, Error, FileError, MeshError,
+                       NumericError, OutOfMemoryError, ParseError, StoppedError, default_context)
 from ._library import version as __version__
 from ._mesh import Embedding, Mesh, MeshReport, Shape, shapes
 from ._rollout import WANTED, AdjointInfo, Gradient, Rollout
-from ._scene import INPUTS, PARAMETERS, STAGES, Body, Scene, State, StepInfo
+from ._scene import INPUTS, PARAMETERS, Body, Scene
+from ._state import STAGES, State, StepInfo
 from ._view import View, view
 
 __all__ = [
     "AdjointInfo", "ArgumentError", "Body", "Check", "CheckResult", "ClosedError", "Context",
-    "ConvergenceError", "Embedding", "Error", "FileError", "FitProgress", "FitResult", "Gradient", "INPUTS",
-    "InterruptedError", "Mesh", "MeshError", "MeshReport", "NumericError", "OutOfMemoryError", "PARAMETERS",
-    "ParseError", "Rollout", "STAGES", "Scene", "Shape", "State", "StepInfo", "View", "WANTED",
-    "__version__", "check", "default_context", "fit", "shapes", "view",
+    "ConvergenceError", "Embedding", "Error", "FileError", "FitProgress", "FitResult", "Gradient",
+    "INPUTS", "Mesh", "MeshError", "MeshReport", "NumericError", "OutOfMemoryError", "PARAMETERS",
+    "ParseError", "Rollout", "STAGES", "Scene", "Shape", "State", "StepInfo", "StoppedError", "View",
+    "WANTED", "__version__", "check", "default_context", "fit", "shapes", "view",
 ]

@@ -15,17 +15,18 @@ from ._rollout import WANTED, Rollout
 from ._scene import PARAMETERS, Scene
 
 
-def shapes(scene: Scene, steps: int, given: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
-    """The full shape of every argument: dimensions before its own are the batch's, shared by all."""
+def shapes(scene: Scene, steps: int,
+           given: Mapping[str, Sequence[int]]) -> tuple[tuple[int, ...], dict[str, tuple[int, ...]]]:
+    """The batch's shape, and every argument's: dimensions before its own are the batch's, shared by all."""
     own, batches = {}, []
     for name, shape in given.items():
         if name not in WANTED:
             raise TypeError(f"{name}: expected one of {', '.join(WANTED)}")
         own[name] = scene.shape_of(name, steps)
-        batches.append(tuple(shape)[:max(len(shape) - len(own[name]), 0)])
+        extra = max(len(shape) - len(own[name]), 0)
+        batches.append(tuple(shape)[:extra])
         try:
-            np.broadcast_shapes(tuple(shape)[len(batches[-1]):], own[name])
-            fits = np.broadcast_shapes(tuple(shape)[len(batches[-1]):], own[name]) == own[name]
+            fits = np.broadcast_shapes(tuple(shape)[extra:], own[name]) == own[name]
         except ValueError:
             fits = False
         if not fits:
@@ -35,7 +36,7 @@ def shapes(scene: Scene, steps: int, given: Mapping[str, Sequence[int]]) -> dict
         batch = np.broadcast_shapes(*batches)
     except ValueError:
         raise ValueError(f"batch dimensions differ: {', '.join(str(list(b)) for b in batches)}") from None
-    return {name: (*batch, *own[name]) for name in given}
+    return batch, {name: (*batch, *own[name]) for name in given}
 
 
 def _samples(scene: Scene, steps: int, arrays: Mapping[str, NDArray[Any]]) -> Iterator[dict[str, Array]]:

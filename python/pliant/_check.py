@@ -116,7 +116,8 @@ def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, *,
         terms = (loss(k, rollout.q[k], rollout.v[k]) for k in range(steps + 1))
         return float(sum(term[0] for term in terms if term is not None))
 
-    rollout = scene.rollout(steps, **{name: base[name] for name in base if name not in PARAMETERS})  # type: ignore[arg-type]
+    driven: dict[str, Any] = {name: base[name] for name in base if name not in PARAMETERS}
+    rollout = scene.rollout(steps, **driven)
     gradient = rollout.backward(loss=loss, wanted=wanted, tolerance=tolerance)
     random, checks = np.random.default_rng(seed), []
     for name in wanted:

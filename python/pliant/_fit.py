@@ -110,7 +110,7 @@ def fit(task: Union[PathLike, Mapping[str, Any]], overrides: Overrides = (), *,
     directory: checkpoint, history.csv, result.json and the report go there.
     resume: go on from the directory's checkpoint, bit for bit.
     report: write report.html too. uncertainty: compute standard errors.
-    progress: called as progress(FitProgress); False stops with InterruptedError.
+    progress: called as progress(FitProgress); False stops with StoppedError.
     """
     with tempfile.TemporaryDirectory() as place:
         if isinstance(task, Mapping):

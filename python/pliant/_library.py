@@ -93,7 +93,7 @@ class NumericError(Error, ArithmeticError):
     """A number overflowed or a matrix could not be factorised."""
 
 
-class InterruptedError(Error):  # noqa: A001  (a callback asked to stop; no system call was involved)
+class StoppedError(Error):
     """A callback returned False."""
 
 
@@ -109,7 +109,7 @@ ERRORS: dict[int, type[Error]] = {
     _api.PL_ERROR_MESH: MeshError,
     _api.PL_ERROR_CONVERGENCE: ConvergenceError,
     _api.PL_ERROR_NUMERIC: NumericError,
-    _api.PL_ERROR_INTERRUPTED: InterruptedError,
+    _api.PL_ERROR_INTERRUPTED: StoppedError,
 }
 
 # ------------------------------------------------------------------------------- lifetime

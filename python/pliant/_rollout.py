@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from . import _api
 from ._library import ArgumentError, Array, Owner, choice, double_p, doubles, lib, view
 from ._mesh import plain
-from ._scene import INPUTS, PARAMETERS, Scene, State, StepInfo
+from ._scene import INPUTS, PARAMETERS, Scene
+from ._state import State, StepInfo
 
 #: What gradients are taken of.
 WANTED = ("position", "velocity", *INPUTS, *PARAMETERS)

@@ -1,4 +1,4 @@
-"""Scenes, states and steps."""
+"""Scenes: what they hold, their parameters, and simulating them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _api
 from ._library import (ArgumentError, Array, Context, Handle, Owner, PathLike, choice, default_context,
-                       double_p, doubles, int_p, integers, lib, text, vector, view)
+                       double_p, doubles, int_p, integers, lib, text, vector)
 from ._mesh import Mesh, plain
+from ._state import State, StepInfo
 
 if TYPE_CHECKING:
     from ._rollout import Rollout
@@ -33,28 +34,6 @@ PER = ("vertex", "group", "mass")
 PARAMETERS = ("young", "poisson", "density", "bending", "damping", "friction", "compliance")
 #: What drives a step.
 INPUTS = ("vertex_force", "force", "wind", "pin_target", "collider_pose")
-STAGES = ("local", "assemble", "factor", "solve", "contact", "other")
-
-
-@dataclass(frozen=True)
-class StepInfo:
-    """What a step took. Energies in J, lengths in m, forces in N."""
-
-    converged: bool
-    iterations: int  #: Newton iterations of all substeps
-    inner_iterations: int  #: of the contact solver
-    linear_solves: int
-    factorizations: int
-    splits: int  #: times the step was halved
-    contacts: int
-    residual: float  #: largest vertex move of the last Newton step, m
-    complementarity: float
-    cone_violation: float  #: largest |friction force| - mu normal force, N
-    penetration: float  #: m
-    energy_kinetic: float
-    energy_elastic: float
-    energy_gravity: float
-    milliseconds: tuple[float, ...]  #: of the stages pliant.STAGES
 
 
 @dataclass(frozen=True)
@@ -68,92 +47,6 @@ class Body:
     elements: slice
     cloth: bool
     mass: float  #: kg
-
-
-class State(Owner):
-    """Positions, velocities and contacts at one time. Read and write the arrays between steps.
-
-    Made by Scene.state(); not shared between scenes.
-    """
-
-    _what = "state"
-
-    def __init__(self, scene: Scene):
-        out = ctypes.POINTER(_api.pl_state)()
-        with scene._core as core:
-            owner = scene._pointer
-            core.check(lib.pl_state_create(owner, out))
-            self._own(scene._context._make(out, lambda s: lib.pl_state_destroy(owner, s), scene._handle))
-        self._scene_handle, self._layout, self._info = scene._handle, scene._layout, scene._info
-        self._q: Optional[Array] = None
-        self._v: Optional[Array] = None
-
-    @property
-    def q(self) -> Array:
-        """Positions [n, 3] m: a view."""
-        if self._q is None:
-            self._q = view(self._handle, self._pointer.contents.q, (self._info.vertex_count, 3))
-        self._pointer
-        return self._q
-
-    @q.setter
-    def q(self, value: ArrayLike) -> None:
-        self.q[:] = doubles(value, self.q.shape, "q")
-
-    @property
-    def v(self) -> Array:
-        """Velocities [n, 3] m/s: a view."""
-        if self._v is None:
-            self._v = view(self._handle, self._pointer.contents.v, (self._info.vertex_count, 3))
-        self._pointer
-        return self._v
-
-    @v.setter
-    def v(self, value: ArrayLike) -> None:
-        self.v[:] = doubles(value, self.v.shape, "v")
-
-    @property
-    def time(self) -> float:
-        """s"""
-        return self._pointer.contents.time
-
-    @time.setter
-    def time(self, value: float) -> None:
-        if not np.isfinite(value):
-            raise ValueError(f"time = {value}: expected a finite number")
-        self._pointer.contents.time = value
-
-    @property
-    def step(self) -> int:
-        """Steps done."""
-        return self._pointer.contents.step
-
-    @property
-    def pin_target(self) -> Array:
-        """Where the pins pull to [pin_vertex_count, 3] m: a view."""
-        return view(self._handle, self._pointer.contents.pin_target, (self._info.pin_vertex_count, 3))
-
-    @property
-    def collider_pose(self) -> Array:
-        """Where the colliders are [collider_count, 7]: position, quaternion w, x, y, z; a view."""
-        return view(self._handle, self._pointer.contents.collider_pose, (self._info.collider_count, 7))
-
-    @property
-    def contacts(self) -> NDArray[Any]:
-        """Contacts of the last step, copied: an array with the fields vertex, collider, normal [3],
-        gap (m), force_normal (N) and force_tangent [3] (N)."""
-        with self._core:
-            state = self._pointer.contents
-            if not state.contact_count:
-                return np.empty(0, np.dtype(_api.pl_contact))
-            raw = (_api.pl_contact * state.contact_count).from_address(
-                ctypes.addressof(state.contacts.contents))
-            return np.array(raw)
-
-    def __repr__(self) -> str:
-        if self.closed:
-            return "<pliant.State closed>"
-        return f"<pliant.State {self._info.vertex_count} vertices, step {self.step}, {self.time:g} s>"
 
 
 def _overrides(overrides: Overrides) -> tuple[int, Any]:
@@ -632,7 +525,7 @@ class Scene(Owner):
         tape: False saves memory when no gradient is wanted.
         record: keep rollout.q and rollout.v.
         memory_budget: bytes for the tape, 0 = no limit; beyond it, steps are computed again.
-        progress: called as progress(step, info) after every step; False stops with InterruptedError.
+        progress: called as progress(step, info) after every step; False stops with StoppedError.
         """
         from ._rollout import Rollout
         inputs = {"vertex_force": vertex_force, "force": force, "wind": wind, "pin_target": pin_target,

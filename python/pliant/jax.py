@@ -21,7 +21,8 @@ except ImportError as error:
     raise ImportError("pliant.jax needs JAX: `pip install jax`") from error
 
 from . import _batch
-from ._scene import Scene, State
+from ._scene import Scene
+from ._state import State
 
 _Key = tuple[Scene, int, Optional[State], tuple[str, ...]]
 
@@ -81,13 +82,14 @@ def rollout(scene: Scene, steps: int, *, state: Optional[State] = None, **arrays
     state: where to start, as far as position and velocity do not say it.
     """
     if not jax.config.jax_enable_x64:
-        raise TypeError('simulations are in double precision: jax.config.update("jax_enable_x64", True) first')
+        raise TypeError("simulations are in double precision: "
+                        'jax.config.update("jax_enable_x64", True) first')
     given = {name: jnp.asarray(value, None if hasattr(value, "dtype") else jnp.float64)
              for name, value in arrays.items()}
     for name, array in given.items():
         if array.dtype != jnp.float64:
             raise TypeError(f"{name}: expected a float64 array, got {array.dtype}")
-    shapes = _batch.shapes(scene, steps, {name: a.shape for name, a in given.items()})
+    _, shapes = _batch.shapes(scene, steps, {name: a.shape for name, a in given.items()})
     names = tuple(given)
     return _rollout((scene, int(steps), state, names),
                     *(jnp.broadcast_to(given[name], shapes[name]) for name in names))

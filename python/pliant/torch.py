@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-import numpy as np
-
 try:
     import torch
     from torch.autograd.function import once_differentiable
@@ -17,11 +15,12 @@ except ImportError as error:
     raise ImportError("pliant.torch needs PyTorch: `apt install python3-torch`, or pip's torch") from error
 
 from . import _batch
-from ._scene import Scene, State
+from ._scene import INPUTS, Scene
+from ._state import State
 
 
 class _Rollout(torch.autograd.Function):
-    """(scene, steps, state, names, *tensors) -> q, v. The tape is kept when a gradient may be asked for."""
+    """(scene, steps, state, names, batch, *tensors) -> q, v, with a tape when a gradient may be needed."""
 
     @staticmethod
     def forward(ctx: Any, scene: Scene, steps: int, state: Optional[State], names: tuple[str, ...],
@@ -64,11 +63,8 @@ def rollout(scene: Scene, steps: int, *, state: Optional[State] = None,
         if tensor.device.type != "cpu":
             raise TypeError(f"{name}: expected a tensor on the CPU, got {tensor.device}")
         given[name] = tensor
-    shapes = _batch.shapes(scene, steps, {name: tuple(t.shape) for name, t in given.items()})
+    batch, shapes = _batch.shapes(scene, steps, {name: tuple(t.shape) for name, t in given.items()})
     full = [tensor.expand(shapes[name]).contiguous() for name, tensor in given.items()]
-    batch: tuple[int, ...] = ()
-    for name, shape in shapes.items():
-        batch = shape[:len(shape) - len(scene.shape_of(name, steps))]
     return _Rollout.apply(scene, steps, state, tuple(given), batch, *full)
 
 
@@ -79,7 +75,7 @@ def step(scene: Scene, position: torch.Tensor, velocity: torch.Tensor, *, state:
     Inputs have no dimension of steps here: force [*batch, force_count, 3].
     """
     for name in tensors:
-        if name in ("vertex_force", "force", "wind", "pin_target", "collider_pose"):
+        if name in INPUTS:
             own = len(scene.shape_of(name)) - 1
             tensor = torch.as_tensor(tensors[name])
             tensors[name] = tensor.unsqueeze(-own - 1) if tensor.dim() >= own else tensor

@@ -41,7 +41,7 @@ def test_files_overrides_and_results(context, tmp_path):
 
 
 def test_stopping_and_failing(context):
-    with pytest.raises(pliant.InterruptedError):
+    with pytest.raises(pliant.StoppedError):
         pliant.fit(TASK, progress=lambda p: p.iteration < 1, context=context)
 
     def fail(progress):

@@ -91,7 +91,7 @@ def test_exceptions_pass_through_callbacks(context):
         raise RuntimeError(f"enough at {step}")
     with pytest.raises(RuntimeError, match="enough at 1"):
         scene.rollout(3, progress=stop)
-    with pytest.raises(pliant.InterruptedError, match="step 2"):
+    with pytest.raises(pliant.StoppedError, match="step 2"):
         scene.rollout(3, progress=lambda step, info: step < 2)
     with pytest.raises(ZeroDivisionError):
         scene.rollout(3).backward(loss=lambda step, q, v: 1 / 0)

@@ -1,0 +1,126 @@
+"""States, and what a step says about itself."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Optional
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _api
+from ._library import Array, Owner, doubles, lib, view
+
+if TYPE_CHECKING:
+    from ._scene import Scene
+
+#: What StepInfo.milliseconds are of.
+STAGES = ("local", "assemble", "factor", "solve", "contact", "other")
+
+
+@dataclass(frozen=True)
+class StepInfo:
+    """What a step took. Energies in J, lengths in m, forces in N."""
+
+    converged: bool
+    iterations: int  #: Newton iterations of all substeps
+    inner_iterations: int  #: of the contact solver
+    linear_solves: int
+    factorizations: int
+    splits: int  #: times the step was halved
+    contacts: int
+    residual: float  #: largest vertex move of the last Newton step, m
+    complementarity: float
+    cone_violation: float  #: largest |friction force| - mu normal force, N
+    penetration: float  #: m
+    energy_kinetic: float
+    energy_elastic: float
+    energy_gravity: float
+    milliseconds: tuple[float, ...]  #: of the stages pliant.STAGES
+
+
+class State(Owner):
+    """Positions, velocities and contacts at one time. Read and write the arrays between steps.
+
+    Made by Scene.state(); not shared between scenes.
+    """
+
+    _what = "state"
+
+    def __init__(self, scene: Scene):
+        out = ctypes.POINTER(_api.pl_state)()
+        with scene._core as core:
+            owner = scene._pointer
+            core.check(lib.pl_state_create(owner, out))
+            self._own(scene._context._make(out, lambda s: lib.pl_state_destroy(owner, s), scene._handle))
+        self._scene_handle, self._layout, self._info = scene._handle, scene._layout, scene._info
+        self._q: Optional[Array] = None
+        self._v: Optional[Array] = None
+
+    @property
+    def q(self) -> Array:
+        """Positions [n, 3] m: a view."""
+        if self._q is None:
+            self._q = view(self._handle, self._pointer.contents.q, (self._info.vertex_count, 3))
+        self._pointer
+        return self._q
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None:
+        self.q[:] = doubles(value, self.q.shape, "q")
+
+    @property
+    def v(self) -> Array:
+        """Velocities [n, 3] m/s: a view."""
+        if self._v is None:
+            self._v = view(self._handle, self._pointer.contents.v, (self._info.vertex_count, 3))
+        self._pointer
+        return self._v
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        self.v[:] = doubles(value, self.v.shape, "v")
+
+    @property
+    def time(self) -> float:
+        """s"""
+        return self._pointer.contents.time
+
+    @time.setter
+    def time(self, value: float) -> None:
+        if not np.isfinite(value):
+            raise ValueError(f"time = {value}: expected a finite number")
+        self._pointer.contents.time = value
+
+    @property
+    def step(self) -> int:
+        """Steps done."""
+        return self._pointer.contents.step
+
+    @property
+    def pin_target(self) -> Array:
+        """Where the pins pull to [pin_vertex_count, 3] m: a view."""
+        return view(self._handle, self._pointer.contents.pin_target, (self._info.pin_vertex_count, 3))
+
+    @property
+    def collider_pose(self) -> Array:
+        """Where the colliders are [collider_count, 7]: position, quaternion w, x, y, z; a view."""
+        return view(self._handle, self._pointer.contents.collider_pose, (self._info.collider_count, 7))
+
+    @property
+    def contacts(self) -> NDArray[Any]:
+        """Contacts of the last step, copied: an array with the fields vertex, collider, normal [3],
+        gap (m), force_normal (N) and force_tangent [3] (N)."""
+        with self._core:
+            state = self._pointer.contents
+            if not state.contact_count:
+                return np.empty(0, np.dtype(_api.pl_contact))
+            raw = (_api.pl_contact * state.contact_count).from_address(
+                ctypes.addressof(state.contacts.contents))
+            return np.array(raw)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<pliant.State closed>"
+        return f"<pliant.State {self._info.vertex_count} vertices, step {self.step}, {self.time:g} s>"
