@@ -16,7 +16,7 @@ from pycparser import c_ast, c_parser
 
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE.parent / "include"
-HEADERS = ["pliant", "io", "shape", "fit", "report"]
+HEADERS = ["pliant"] + sorted(h.stem for h in (INCLUDE / "pliant").glob("*.h") if h.stem != "pliant")
 SCALARS = {
     "void": "None", "int": "c_int", "unsigned": "c_uint", "unsigned int": "c_uint", "double": "c_double",
     "char": "c_char", "_Bool": "c_bool", "size_t": "c_size_t",

@@ -11,6 +11,7 @@ from typing import Any
 PL_VERSION_MAJOR = 0
 PL_VERSION_MINOR = 1
 PL_VERSION_PATCH = 0
+PL_CHECK_STEPS_MAX = 12
 PL_WORST_COUNT = 5
 PL_OK = 0
 PL_ERROR_ARGUMENT = 1
@@ -483,116 +484,90 @@ pl_adjoint_info._fields_ = [
 pl_tangent_fn = CFUNCTYPE(c_bool, c_void_p, c_int, POINTER(c_double), POINTER(c_double), POINTER(c_double), POINTER(c_double))
 
 
-class pl_scene_file_info(Structure):
+class pl_check_def(Structure):
     pass
 
 
-pl_scene_file_info._fields_ = [
-    ("name", c_char * 128),
+pl_check_def._fields_ = [
     ("steps", c_int),
-    ("output_every", c_int),
-    ("output_volume", c_bool),
-    ("output_surface", c_bool),
+    ("inputs", pl_rollout_inputs),
+    ("wanted", c_uint),
+    ("directions", c_int),
+    ("step", c_double),
+    ("step_count", c_int),
+    ("tolerance", c_double),
+    ("sweep_tolerance", c_double),
+    ("newton_tolerance", c_double),
+    ("seed", c_uint),
+    ("adjoint", pl_adjoint_def),
+    ("loss", pl_loss_fn),
+    ("loss_user", c_void_p),
+    ("progress", CFUNCTYPE(c_bool, c_void_p, c_int, c_int)),
+    ("progress_user", c_void_p),
 ]
+PL_CHECK_PASSED = 0
+PL_CHECK_UNRESOLVED = 1
+PL_CHECK_FAILED = 2
+pl_check_verdict = c_int
 
 
-class pl_output(Structure):
+class pl_check_row(Structure):
     pass
 
 
-
-
-class pl_output_def(Structure):
-    pass
-
-
-pl_output_def._fields_ = [
-    ("directory", c_char_p),
-    ("replace", c_bool),
-    ("every", c_int),
-    ("volume", c_bool),
-    ("surface", c_bool),
-    ("scene", c_char_p),
-]
-
-
-class pl_shape_info(Structure):
-    pass
-
-
-pl_shape_info._fields_ = [
+pl_check_row._fields_ = [
+    ("kind", c_uint),
     ("name", c_char_p),
-    ("description", c_char_p),
-    ("cloth", c_bool),
-    ("vertices", c_int),
-    ("lower", c_double * 3),
-    ("upper", c_double * 3),
+    ("values", c_int),
+    ("along_gradient", c_bool),
+    ("one_sided", c_bool),
+    ("adjoint", c_double),
+    ("tangent", c_double),
+    ("difference", c_double),
+    ("uncertainty", c_double),
+    ("error", c_double),
+    ("sweep_error", c_double),
+    ("step", c_double),
+    ("step_count", c_int),
+    ("steps", c_double * 12),
+    ("differences", c_double * 12),
+    ("verdict", pl_check_verdict),
 ]
 
 
-class pl_surface_report(Structure):
+class pl_check_regimes(Structure):
     pass
 
 
-pl_surface_report._fields_ = [
-    ("vertices", c_int),
-    ("triangles", c_int),
-    ("shells", c_int),
-    ("merged", c_int),
-    ("degenerate", c_int),
-    ("duplicate", c_int),
-    ("turned", c_int),
-    ("inverted_shells", c_int),
-    ("open_edges", c_int),
-    ("branching_edges", c_int),
-    ("one_sided_edges", c_int),
-    ("crossing", c_int),
-    ("volume", c_double),
-    ("lower", c_double * 3),
-    ("upper", c_double * 3),
+pl_check_regimes._fields_ = [
+    ("steps", c_int),
+    ("free_steps", c_int),
+    ("stick_steps", c_int),
+    ("slip_steps", c_int),
+    ("impact_steps", c_int),
+    ("stick", c_int),
+    ("slip", c_int),
+    ("impact", c_int),
+    ("splits", c_int),
+    ("largest_force", c_double),
 ]
 
 
-class pl_tetrahedralize_def(Structure):
+class pl_check_result(Structure):
     pass
 
 
-pl_tetrahedralize_def._fields_ = [
-    ("cell", c_double),
-    ("vertices", c_int),
-]
-
-
-class pl_tetrahedralize_report(Structure):
-    pass
-
-
-pl_tetrahedralize_report._fields_ = [
-    ("surface", pl_surface_report),
-    ("cell", c_double),
-    ("vertices", c_int),
-    ("tets", c_int),
-    ("components", c_int),
-    ("volume", c_double),
-    ("volume_error", c_double),
-    ("min_dihedral", c_double),
-    ("max_dihedral", c_double),
-    ("worst", c_int * 5),
-    ("worst_angle", c_double * 5),
-    ("dropped", c_int),
-    ("dropped_volume", c_double),
+pl_check_result._fields_ = [
+    ("loss", c_double),
+    ("regimes", pl_check_regimes),
+    ("row_count", c_int),
+    ("rows", POINTER(pl_check_row)),
+    ("failed", c_int),
+    ("unresolved", c_int),
+    ("worst_error", c_double),
+    ("worst_sweep_error", c_double),
+    ("adjoint", pl_adjoint_info),
     ("milliseconds", c_double),
-]
-
-
-class pl_embedding(Structure):
-    pass
-
-
-pl_embedding._fields_ = [
-    ("count", c_int),
-    ("vertex", POINTER(c_int)),
-    ("weight", POINTER(c_double)),
 ]
 PL_GRADIENT_DESCENT = 0
 PL_ADAM = 1
@@ -704,6 +679,39 @@ pl_fit_stages._fields_ = [
     ("area", c_double * 3),
     ("share", c_double * 3),
     ("error", c_double * 3),
+]
+
+
+class pl_scene_file_info(Structure):
+    pass
+
+
+pl_scene_file_info._fields_ = [
+    ("name", c_char * 128),
+    ("steps", c_int),
+    ("output_every", c_int),
+    ("output_volume", c_bool),
+    ("output_surface", c_bool),
+]
+
+
+class pl_output(Structure):
+    pass
+
+
+
+
+class pl_output_def(Structure):
+    pass
+
+
+pl_output_def._fields_ = [
+    ("directory", c_char_p),
+    ("replace", c_bool),
+    ("every", c_int),
+    ("volume", c_bool),
+    ("surface", c_bool),
+    ("scene", c_char_p),
 ]
 
 
@@ -829,6 +837,86 @@ pl_report_fit._fields_ = [
     ("statistics", POINTER(c_char_p)),
 ]
 
+
+class pl_shape_info(Structure):
+    pass
+
+
+pl_shape_info._fields_ = [
+    ("name", c_char_p),
+    ("description", c_char_p),
+    ("cloth", c_bool),
+    ("vertices", c_int),
+    ("lower", c_double * 3),
+    ("upper", c_double * 3),
+]
+
+
+class pl_surface_report(Structure):
+    pass
+
+
+pl_surface_report._fields_ = [
+    ("vertices", c_int),
+    ("triangles", c_int),
+    ("shells", c_int),
+    ("merged", c_int),
+    ("degenerate", c_int),
+    ("duplicate", c_int),
+    ("turned", c_int),
+    ("inverted_shells", c_int),
+    ("open_edges", c_int),
+    ("branching_edges", c_int),
+    ("one_sided_edges", c_int),
+    ("crossing", c_int),
+    ("volume", c_double),
+    ("lower", c_double * 3),
+    ("upper", c_double * 3),
+]
+
+
+class pl_tetrahedralize_def(Structure):
+    pass
+
+
+pl_tetrahedralize_def._fields_ = [
+    ("cell", c_double),
+    ("vertices", c_int),
+]
+
+
+class pl_tetrahedralize_report(Structure):
+    pass
+
+
+pl_tetrahedralize_report._fields_ = [
+    ("surface", pl_surface_report),
+    ("cell", c_double),
+    ("vertices", c_int),
+    ("tets", c_int),
+    ("components", c_int),
+    ("volume", c_double),
+    ("volume_error", c_double),
+    ("min_dihedral", c_double),
+    ("max_dihedral", c_double),
+    ("worst", c_int * 5),
+    ("worst_angle", c_double * 5),
+    ("dropped", c_int),
+    ("dropped_volume", c_double),
+    ("milliseconds", c_double),
+]
+
+
+class pl_embedding(Structure):
+    pass
+
+
+pl_embedding._fields_ = [
+    ("count", c_int),
+    ("vertex", POINTER(c_int)),
+    ("weight", POINTER(c_double)),
+]
+
 # name: (result, arguments)
 FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_context_def_default": (pl_context_def, []),
@@ -896,22 +984,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_adjoint_def_default": (pl_adjoint_def, []),
     "pl_rollout_backward": (pl_status, [POINTER(pl_rollout), POINTER(pl_adjoint_def), pl_loss_fn, c_void_p, POINTER(pl_gradient), POINTER(pl_adjoint_info)]),
     "pl_rollout_tangent": (pl_status, [POINTER(pl_rollout), POINTER(pl_adjoint_def), POINTER(pl_gradient), pl_tangent_fn, c_void_p, POINTER(pl_adjoint_info)]),
-    "pl_scene_load": (pl_status, [POINTER(pl_context), c_char_p, c_int, POINTER(c_char_p), POINTER(POINTER(pl_scene)), POINTER(pl_scene_file_info)]),
-    "pl_scene_load_text": (pl_status, [POINTER(pl_context), c_char_p, c_size_t, c_char_p, c_char_p, c_int, POINTER(c_char_p), POINTER(POINTER(pl_scene)), POINTER(pl_scene_file_info)]),
-    "pl_scene_schema": (pl_status, [POINTER(pl_context), POINTER(POINTER(c_char))]),
-    "pl_output_def_default": (pl_output_def, []),
-    "pl_output_create": (pl_status, [POINTER(pl_sim), POINTER(pl_output_def), POINTER(POINTER(pl_output))]),
-    "pl_output_step": (pl_status, [POINTER(pl_output), POINTER(pl_state), POINTER(pl_step_info)]),
-    "pl_output_finish": (pl_status, [POINTER(pl_output), pl_status]),
-    "pl_output_destroy": (None, [POINTER(pl_output)]),
-    "pl_shape_list": (POINTER(pl_shape_info), [c_int]),
-    "pl_shape_build": (pl_status, [POINTER(pl_context), c_char_p, c_int, POINTER(POINTER(pl_mesh))]),
-    "pl_surface_read": (pl_status, [POINTER(pl_context), c_char_p, POINTER(POINTER(pl_mesh))]),
-    "pl_tetrahedralize_def_default": (pl_tetrahedralize_def, []),
-    "pl_tetrahedralize": (pl_status, [POINTER(pl_context), POINTER(pl_mesh), POINTER(pl_tetrahedralize_def), POINTER(POINTER(pl_mesh)), POINTER(pl_tetrahedralize_report)]),
-    "pl_embedding_create": (pl_status, [POINTER(pl_context), POINTER(pl_mesh), c_int, POINTER(c_double), POINTER(POINTER(pl_embedding))]),
-    "pl_embedding_destroy": (None, [POINTER(pl_context), POINTER(pl_embedding)]),
-    "pl_embedding_apply": (None, [POINTER(pl_embedding), POINTER(c_double), POINTER(c_double)]),
+    "pl_check_def_default": (pl_check_def, []),
+    "pl_check": (pl_status, [POINTER(pl_sim), POINTER(pl_state), POINTER(pl_check_def), POINTER(POINTER(pl_check_result))]),
+    "pl_check_destroy": (None, [POINTER(pl_context), POINTER(pl_check_result)]),
+    "pl_gradient_name": (c_char_p, [c_uint]),
     "pl_optimizer_def_default": (pl_optimizer_def, []),
     "pl_stop_text": (c_char_p, [pl_stop]),
     "pl_task_load": (pl_status, [POINTER(pl_context), c_char_p, c_int, POINTER(c_char_p), POINTER(POINTER(pl_task))]),
@@ -921,6 +997,14 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_task_fit": (pl_status, [POINTER(pl_task), POINTER(pl_fit_def), POINTER(POINTER(pl_fit_result))]),
     "pl_fit_result_free": (None, [POINTER(pl_task), POINTER(pl_fit_result)]),
     "pl_fit_measure": (pl_fit_stages, [POINTER(pl_fit_result)]),
+    "pl_scene_load": (pl_status, [POINTER(pl_context), c_char_p, c_int, POINTER(c_char_p), POINTER(POINTER(pl_scene)), POINTER(pl_scene_file_info)]),
+    "pl_scene_load_text": (pl_status, [POINTER(pl_context), c_char_p, c_size_t, c_char_p, c_char_p, c_int, POINTER(c_char_p), POINTER(POINTER(pl_scene)), POINTER(pl_scene_file_info)]),
+    "pl_scene_schema": (pl_status, [POINTER(pl_context), POINTER(POINTER(c_char))]),
+    "pl_output_def_default": (pl_output_def, []),
+    "pl_output_create": (pl_status, [POINTER(pl_sim), POINTER(pl_output_def), POINTER(POINTER(pl_output))]),
+    "pl_output_step": (pl_status, [POINTER(pl_output), POINTER(pl_state), POINTER(pl_step_info)]),
+    "pl_output_finish": (pl_status, [POINTER(pl_output), pl_status]),
+    "pl_output_destroy": (None, [POINTER(pl_output)]),
     "pl_plot_default": (pl_plot, []),
     "pl_plot_write": (pl_status, [POINTER(pl_context), POINTER(pl_plot), c_char_p]),
     "pl_csv_write": (pl_status, [POINTER(pl_context), c_char_p, c_int, POINTER(c_char_p), c_int, POINTER(POINTER(c_double))]),
@@ -946,6 +1030,14 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_report_add_bars": (pl_status, [POINTER(pl_report), c_char_p, c_char_p, c_int, POINTER(c_char_p), POINTER(c_double)]),
     "pl_report_add_matrix": (pl_status, [POINTER(pl_report), c_char_p, c_int, POINTER(c_char_p), POINTER(c_double)]),
     "pl_report_add_fit": (pl_status, [POINTER(pl_report), POINTER(pl_report_fit)]),
+    "pl_shape_list": (POINTER(pl_shape_info), [c_int]),
+    "pl_shape_build": (pl_status, [POINTER(pl_context), c_char_p, c_int, POINTER(POINTER(pl_mesh))]),
+    "pl_surface_read": (pl_status, [POINTER(pl_context), c_char_p, POINTER(POINTER(pl_mesh))]),
+    "pl_tetrahedralize_def_default": (pl_tetrahedralize_def, []),
+    "pl_tetrahedralize": (pl_status, [POINTER(pl_context), POINTER(pl_mesh), POINTER(pl_tetrahedralize_def), POINTER(POINTER(pl_mesh)), POINTER(pl_tetrahedralize_report)]),
+    "pl_embedding_create": (pl_status, [POINTER(pl_context), POINTER(pl_mesh), c_int, POINTER(c_double), POINTER(POINTER(pl_embedding))]),
+    "pl_embedding_destroy": (None, [POINTER(pl_context), POINTER(pl_embedding)]),
+    "pl_embedding_apply": (None, [POINTER(pl_embedding), POINTER(c_double), POINTER(c_double)]),
 }
 
 
