@@ -150,6 +150,22 @@ def _borrowed(pointer: Any, n: int) -> Array:
     return np.ctypeslib.as_array(pointer, (n, 3))
 
 
+def _term(loss: LossFunction, n: int) -> Callable[..., bool]:
+    """A loss as the library calls it: pl_loss_fn."""
+    def term(_user: Any, step: int, q: Any, v: Any, value: Any, out_q: Any, out_v: Any) -> bool:
+        found = loss(step, _borrowed(q, n), _borrowed(v, n))
+        if found is None:
+            return True
+        amount, add_q, add_v = found
+        value[0] += float(amount)
+        for out, add, name in ((out_q, add_q, "dq"), (out_v, add_v, "dv")):
+            if add is not None:
+                place = _borrowed(out, n)
+                place += doubles(add, (n, 3), name)
+        return True
+    return term
+
+
 class Rollout(Owner):
     """A simulation of some steps, made by Scene.rollout.
 
@@ -285,20 +301,8 @@ class Rollout(Owner):
             wanted = (wanted,)
         if wanted is None:
             wanted = [name for name in WANTED if 0 not in self.scene.shape_of(name, self.steps)]
-        gradient, n, callback = Gradient(self.scene, self.steps, wanted), self.scene.vertex_count, _Callback()
-
-        def term(_user: Any, step: int, q: Any, v: Any, value: Any, out_q: Any, out_v: Any) -> bool:
-            found = function(step, _borrowed(q, n), _borrowed(v, n))
-            if found is None:
-                return True
-            amount, add_q, add_v = found
-            value[0] += float(amount)
-            for out, add, name in ((out_q, add_q, "dq"), (out_v, add_v, "dv")):
-                if add is not None:
-                    place = _borrowed(out, n)
-                    place += doubles(add, (n, 3), name)
-            return True
-
+        gradient, callback = Gradient(self.scene, self.steps, wanted), _Callback()
+        term = _term(function, self.scene.vertex_count)
         info = _api.pl_adjoint_info()
         definition = self._definition_of(solver, preconditioner, tolerance, max_iterations)
         with self.scene._with(self._parameters):

@@ -10,26 +10,19 @@ STEPS = 8
 
 
 def test_all_gradients_of_a_slide_against_differences(slide):
-    start = slide.state()
-    pose = np.broadcast_to(start.collider_pose, (STEPS, 1, 7))
-    result = pliant.check(slide, centre_loss(STEPS), STEPS, directions=2, force=[[0.5, 0, 0]],
-                          vertex_force=np.zeros((slide.vertex_count, 3)), collider_pose=pose)
-    names = {c.name for c in result.checks}
-    assert names == {"position", "velocity", "force", "vertex_force", "collider_pose", "young", "poisson",
-                     "density", "friction"}
-    for c in result.checks:
-        # States solved to 1e-13 m leave about 1e-12 in differences over 1e-3 and less; the first steps of a
-        # pose that is jerked about by 1 mm and 1 mrad are not smooth enough for more than the uncertainty.
-        assert c.error < 1e-6 or abs(c.adjoint - c.difference) < 10 * c.uncertainty + 1e-12, str(result)
-    friction = [c for c in result.checks if c.name == "friction"]
-    assert all(c.error < 1e-8 for c in friction), str(result)
+    result = pliant.check(slide, centre_loss(STEPS), STEPS, directions=1, force=[[0.5, 0, 0]])
+    assert {c.name for c in result.checks} == {
+        "position", "velocity", "force", "vertex_force", "collider_pose", "young", "poisson", "density",
+        "damping", "friction"}
+    assert result.ok and result.sweep_error < 1e-7, str(result)
+    assert all(c.verdict == "passed" and c.error < 1e-6 for c in result.checks
+               if c.name in ("friction", "velocity", "force")), str(result)
 
 
 def test_gradients_of_pins_against_differences(hanging):
-    target = np.broadcast_to(hanging.state().pin_target, (STEPS, hanging.pin_vertex_count, 3))
-    result = pliant.check(hanging, centre_loss(STEPS), STEPS, pin_target=target)
-    assert {"pin_target", "compliance"} <= {c.name for c in result.checks}
-    assert result.error < 1e-5, str(result)
+    result = pliant.check(hanging, centre_loss(STEPS), STEPS, wanted=["pin_target", "compliance", "young"])
+    assert {c.name for c in result.checks} == {"pin_target", "compliance", "young"}
+    assert result.ok and all(c.verdict == "passed" for c in result.checks), str(result)
 
 
 def test_check_finds_a_wrong_gradient(slide):
@@ -38,7 +31,9 @@ def test_check_finds_a_wrong_gradient(slide):
     def wrong(step, q, v):
         term = right(step, q, v)
         return term and (term[0], 1.001 * term[1], term[2])
-    assert pliant.check(slide, wrong, STEPS, wanted=["velocity"]).error > 1e-5
+    assert not pliant.check(slide, wrong, STEPS, wanted=["velocity"]).ok
+    with pytest.raises(ZeroDivisionError):
+        pliant.check(slide, lambda step, q, v: 1 / 0, STEPS, wanted=["velocity"])
 
 
 def test_rows_functions_and_tangents_agree(slide):
