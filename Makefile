@@ -20,7 +20,9 @@ clang:
 	@ctest --preset $@ -j $(PROCESSORS)
 
 demo: release
-	build/release/bin/pliant run scenes/ball.json --out out/demo --force
+	@rm -rf out/demo
+	@build/release/bin/pliant fit scenes/tasks/demo.json --out out/demo
+	@echo "Open out/demo/report.html in a browser."
 
 # The tests as built for use, then again under the sanitizers (those labelled heavy excepted).
 test: release asan

@@ -136,6 +136,26 @@ void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const
     }
 }
 
+/* Whether no residual is above what the rounding of W (lambda - origin) over a whole row can cause: the test of
+ * last resort, when iterations bring nothing more. */
+static bool at_rounding(const pl_contact_solver *s, const pl_contact_problem *p, const double *lambda)
+{
+    int size = 3 * p->count;
+    for (int c = 0; c < p->count; c++) {
+        double sum = 0, largest = 0;
+        for (int k = 0; k < 3; k++) {
+            double row = fabs(p->b[3 * c + k]) + fabs(s->delta[3 * c + k]);
+            for (int j = 0; j < size; j++)
+                row += fabs(p->w[(size_t)(3 * c + k) * (size_t)size + (size_t)j] * lambda[j]);
+            sum = fmax(sum, row);
+            largest = fmax(largest, fabs(s->linear[c].residual[k]));
+        }
+        if (!(largest <= 16 * DBL_EPSILON * sum))
+            return false;
+    }
+    return true;
+}
+
 typedef struct large_system {
     pl_contact_solver *s;
     int m;
@@ -219,6 +239,11 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
             next = merit(m, laws, s->trial_delta, s->trial);
             if (next <= (1 - 1e-4 * t) * value)
                 break;
+        }
+        /* Newton's method squares its error; when it does not, it may be at the end. */
+        if (!(next < 0.1 * value) && at_rounding(s, p, lambda)) {
+            out->converged = true;
+            return PL_OK;
         }
         if (!(next < value))
             return PL_OK; /* no descent: not converged */
