@@ -19,8 +19,10 @@ clang:
 	@cmake --build --preset $@
 	@ctest --preset $@ -j $(PROCESSORS)
 
-demo: release
-	@rm -rf out/demo
+demo: packages
+	@test -f build/release/build.ninja || cmake --preset release
+	@cmake --build --preset release --target pliant_cli
+	@rm -rf out/demo && mkdir -p out
 	@build/release/bin/pliant fit scenes/tasks/demo.json --out out/demo
 	@echo "Open out/demo/report.html in a browser."
 
