@@ -1,5 +1,5 @@
 /* The `pliant` command: finds the subcommand and calls it. */
-#include "blas.h"
+#include "environment.h"
 #include "cli.h"
 
 #include <signal.h>
@@ -66,7 +66,7 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    cli_choose_blas_core(argv);
+    cli_choose_environment(argv);
     signal(SIGXFSZ, SIG_IGN); /* a file-size limit is then an error like a full disk */
     int code = dispatch(argc, argv);
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_OK) {
