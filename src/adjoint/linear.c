@@ -216,12 +216,13 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
     scale_rhs(l);
     PL_TRY(solve_once(l, &result));
     l->iterations += result.iterations;
-    if (!result.converged && l->def.preconditioner == PL_PRECONDITION_LAGGED && l->excess > 0) {
+    if (!result.converged && l->def.preconditioner == PL_PRECONDITION_LAGGED && l->lagging) {
         PL_TRY(pl_precondition_refresh(l));
         PL_TRY(solve_once(l, &result));
         l->iterations += result.iterations;
     }
-    l->excess += result.iterations;
+    l->excess += result.iterations > 1 ? result.iterations - 1 : 0;
+    l->lagging = true;
     l->max_iterations = result.iterations > l->max_iterations ? result.iterations : l->max_iterations;
     l->residual = fmax(l->residual, result.residual);
     if (!result.converged)

@@ -36,6 +36,7 @@ typedef struct pl_linear {
     double *work;         /* [n, 3] */
     bool transposed;
     int excess;           /* iterations spent beyond the first since the factor was made */
+    bool lagging;         /* the factor was made for another substep */
     int iterations, max_iterations, factorizations;
     double residual;      /* largest so far */
 } pl_linear;

@@ -43,6 +43,7 @@ pl_status pl_precondition_refresh(pl_linear *l)
     PL_TRY(pl_matrix_refresh(sim, PL_FACTOR_TANGENT, l->sub.h, l->q));
     l->factorizations++;
     l->excess = 0;
+    l->lagging = false;
     PL_TRY(exact_tangent(l)); /* the factor may have been of a clamped one */
     return factor_schur(l);
 }
@@ -60,8 +61,10 @@ pl_status pl_precondition_setup(pl_linear *l)
     pl_preconditioner kind = l->def.preconditioner;
     bool constant = kind == PL_PRECONDITION_INVERSE || kind == PL_PRECONDITION_WOODBURY;
     if (kind == PL_PRECONDITION_LAGGED) {
-        /* Iterations wasted since the factor was made, two solves each, against making a new one. */
-        double limit = 0.5 * (sim->refresh_cost + 1.5 * sim->contacts.count);
+        /* Iterations beyond a fresh factor's one since it was made, a solve each (two with contact) and a
+         * little more, against making a new one. */
+        double iteration = sim->contacts.count > 0 ? 2.2 : 1.2;
+        double limit = (sim->refresh_cost + 1.5 * sim->contacts.count) / iteration;
         if (sim->factor != PL_FACTOR_TANGENT || sim->factor_h != l->sub.h || l->excess > limit ||
             l->def.solver == PL_ADJOINT_DIRECT)
             return pl_precondition_refresh(l);
