@@ -115,7 +115,7 @@ PL_API pl_status pl_mesh_create(pl_context *ctx, int vertex_count, const double 
                                 int tet_count, const int *tets, int triangle_count,
                                 const int *triangles, pl_mesh **out);
 
-/* Adds a named group; index is copied and sorted. The name must be new in this mesh. */
+/* Adds a named group; index is copied and sorted. The name must be new among the groups of its kind. */
 PL_API pl_status pl_mesh_add_group(pl_context *ctx, pl_mesh *mesh, const char *name,
                                    pl_group_kind kind, int count, const int *index);
 /* NULL if there is no group of that name and kind. */
@@ -143,7 +143,7 @@ PL_API pl_status pl_mesh_rectangle(pl_context *ctx, double width, double height,
 PL_API pl_status pl_mesh_disc(pl_context *ctx, double radius, double cell, pl_mesh **out);
 
 /*
- * Reads a mesh by its extension: .msh (Gmsh 2.2 and 4.1, ASCII and binary), .mesh (MEDIT), .vtk
+ * Reads a mesh by its extension: .msh (Gmsh 1, 2.2 and 4.1, ASCII and binary), .mesh (MEDIT), .vtk
  * (legacy), .vtu (also when named .vtk), .node/.ele (TetGen, either name), .obj (surfaces).
  * Named physical groups become pl_groups. Orientation is fixed and unreferenced vertices are dropped,
  * both with a warning through the log; anything else wrong is PL_ERROR_MESH.
@@ -399,7 +399,8 @@ typedef struct pl_step_info {
     int splits;            /* times the step was halved */
     int contacts;          /* candidates at the end */
     double residual;       /* largest vertex move of the last Newton step, m (before it was made) */
-    double complementarity; /* largest |delta_n lambda_n / eps^2 - 1| */
+    double complementarity; /* largest |delta_n lambda_n / eps^2 - 1|; rounding of gaps, about 1e-17 m,
+                               shows in it where forces are large */
     double cone_violation;  /* largest |lambda_f| - mu lambda_n, N; negative inside the cone */
     double penetration;     /* deepest, m; 0 when every gap is positive */
     double energy_kinetic, energy_elastic, energy_gravity; /* J, at the end */
