@@ -1,6 +1,8 @@
 /* Aligned, zeroed memory on top of the caller's realloc: the block's own start is kept just below. */
 #include "core/core.h"
 
+#include <limits.h>
+
 #define ALIGNMENT 64
 
 void *pl_alloc(pl_context *ctx, size_t count, size_t size)
@@ -30,7 +32,7 @@ pl_status pl_grow(pl_context *ctx, void **items, int *capacity, int need, size_t
 {
     if (need <= *capacity)
         return PL_OK;
-    int wanted = *capacity + *capacity / 2;
+    int wanted = *capacity < INT_MAX / 2 ? *capacity + *capacity / 2 : need;
     wanted = wanted > need ? wanted : need;
     wanted = wanted > 16 ? wanted : 16;
     void *bigger = pl_alloc(ctx, (size_t)wanted, size);
