@@ -30,7 +30,8 @@ static pl_status check_def(pl_context *ctx, const pl_adjoint_def *d)
     if (d->max_iterations < 1)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "max_iterations = %d: expected >= 1", d->max_iterations);
     if (!(d->contact_epsilon2 >= 0) || !isfinite(d->contact_epsilon2))
-        return pl_fail(ctx, PL_ERROR_ARGUMENT, "contact_epsilon2 = %g: expected >= 0", d->contact_epsilon2);
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "contact_epsilon2 = %g: expected >= 0",
+                       d->contact_epsilon2);
     return PL_OK;
 }
 
@@ -61,8 +62,8 @@ done:
 
 void pl_linear_free(pl_linear *l)
 {
-    void *arrays[] = {l->u,            l->laws,        l->d_mu, l->rho,      l->schur, l->pivot,
-                      l->contact_work, l->contact_rhs, l->rhs,  l->solution, l->work,  l->diagonal_inverse};
+    void *arrays[] = {l->u,     l->laws, l->d_mu,     l->rho,  l->schur,
+                      l->pivot, l->rhs,  l->solution, l->work, l->diagonal_inverse};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(l->sim->ctx, arrays[k]);
     pl_krylov_free(l->sim->ctx, &l->krylov);
@@ -75,9 +76,8 @@ static pl_status reserve(pl_linear *l, int m)
     if (l->rhs && m <= l->contact_capacity)
         return PL_OK;
     size_t room = (size_t)m + (size_t)m / 2 + 8, size = 3 * (size_t)l->sim->n + 3 * room;
-    void **arrays[] = {(void **)&l->laws,         (void **)&l->d_mu,        (void **)&l->rho,
-                       (void **)&l->schur,        (void **)&l->pivot,       (void **)&l->contact_work,
-                       (void **)&l->contact_rhs,  (void **)&l->rhs,         (void **)&l->solution};
+    void **arrays[] = {(void **)&l->laws,  (void **)&l->d_mu, (void **)&l->rho,     (void **)&l->schur,
+                       (void **)&l->pivot, (void **)&l->rhs,  (void **)&l->solution};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         pl_free(ctx, *arrays[k]);
         *arrays[k] = NULL;
@@ -88,8 +88,6 @@ static pl_status reserve(pl_linear *l, int m)
     PL_NEW(ctx, l->rho, room, done);
     PL_NEW(ctx, l->schur, 9 * room * room, done);
     PL_NEW(ctx, l->pivot, 3 * room, done);
-    PL_NEW(ctx, l->contact_work, 3 * room, done);
-    PL_NEW(ctx, l->contact_rhs, 3 * room, done);
     PL_NEW(ctx, l->rhs, size, done);
     PL_NEW(ctx, l->solution, size, done);
     PL_CHECK(pl_krylov_reserve(ctx, &l->krylov, (int)size, RESTART), done);
@@ -110,7 +108,8 @@ static pl_status place_contacts(pl_linear *l, int m, const pl_tape_contact *tape
         pl_contact_point *p = &set->points[c];
         double delta[3];
         pl_law_point point;
-        pl_contact_place(&o, tape[c].vertex, tape[c].collider, l->sub.q0 + 3 * (size_t)tape[c].vertex, p);
+        pl_contact_place(&o, tape[c].vertex, tape[c].collider, l->sub.q0 + 3 * (size_t)tape[c].vertex,
+                         p);
         memcpy(p->lambda, tape[c].lambda, sizeof p->lambda);
         l->rho[c] = l->sub.h * l->sub.h / sim->mass[tape[c].vertex];
         pl_law law = {.mu = p->mu, .epsilon2 = l->def.contact_epsilon2, .rho = l->rho[c]};
@@ -121,7 +120,8 @@ static pl_status place_contacts(pl_linear *l, int m, const pl_tape_contact *tape
     return PL_OK;
 }
 
-pl_status pl_linear_setup(pl_linear *l, const double *q, int contact_count, const pl_tape_contact *contacts)
+pl_status pl_linear_setup(pl_linear *l, const double *q, int contact_count,
+                          const pl_tape_contact *contacts)
 {
     pl_sim *sim = l->sim;
     PL_TRY(reserve(l, contact_count));
@@ -172,7 +172,8 @@ static void scale_rhs(pl_linear *l)
             l->rhs[3 * (size_t)l->sim->n + (size_t)(3 * c + k)] *= h2 / l->rho[c];
 }
 
-/* The stationary iteration of DiffPD, x <- x + A^-1 (rhs - matrix x): a baseline that diverges with contact. */
+/* The stationary iteration of DiffPD, x <- x + A^-1 (rhs - matrix x): a baseline that diverges with
+ * contact. */
 static pl_status richardson(pl_linear *l, int size, pl_operator a, pl_operator p, pl_krylov_result *out)
 {
     double *r = l->krylov.basis, *step = l->krylov.work, scale = cblas_dnrm2(size, l->rhs, 1);
@@ -202,11 +203,13 @@ static pl_status solve_once(pl_linear *l, pl_krylov_result *out)
     if (l->def.solver == PL_ADJOINT_SEMI_IMPLICIT)
         return richardson(l, size, a, p, out);
     if (l->sim->contacts.count == 0) {
-        PL_TRY(pl_cg(&l->krylov, size, a, p, l->rhs, l->solution, l->def.tolerance, l->def.max_iterations, out));
+        PL_TRY(pl_cg(&l->krylov, size, a, p, l->rhs, l->solution, l->def.tolerance,
+                     l->def.max_iterations, out));
         if (!out->indefinite)
             return PL_OK;
     }
-    return pl_gmres(&l->krylov, size, a, p, l->rhs, l->solution, l->def.tolerance, l->def.max_iterations, out);
+    return pl_gmres(&l->krylov, size, a, p, l->rhs, l->solution, l->def.tolerance,
+                    l->def.max_iterations, out);
 }
 
 pl_status pl_linear_solve(pl_linear *l, bool transposed)
@@ -226,11 +229,11 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
     l->max_iterations = result.iterations > l->max_iterations ? result.iterations : l->max_iterations;
     l->residual = fmax(l->residual, result.residual);
     if (!result.converged)
-        return pl_fail(l->sim->ctx, PL_ERROR_CONVERGENCE,
-                       "step %d: the linearised system reached a relative residual of %.2g in %d iterations, "
-                       "not %.2g (%d contacts)",
-                       l->sub.step, result.residual, result.iterations, l->def.tolerance,
-                       l->sim->contacts.count);
+        return pl_fail(
+            l->sim->ctx, PL_ERROR_CONVERGENCE,
+            "step %d: the linearised system reached a relative residual of %.2g in %d iterations, "
+            "not %.2g (%d contacts)",
+            l->sub.step, result.residual, result.iterations, l->def.tolerance, l->sim->contacts.count);
     return PL_OK;
 }
 

@@ -28,7 +28,6 @@ typedef struct pl_linear {
     double *rho;          /* [m] row scales of the contact block */
     double *schur;        /* [3 m, 3 m] LU of S, column-major */
     int *pivot;           /* [3 m] */
-    double *contact_work, *contact_rhs; /* [3 m] */
     double *diagonal_inverse; /* [n, 9] of the Jacobi preconditioner */
 
     pl_krylov krylov;

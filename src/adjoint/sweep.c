@@ -16,7 +16,6 @@ pl_status pl_sweep_create(pl_rollout *rollout, const pl_adjoint_def *def, pl_swe
     PL_CHECK(pl_drive_create(sim->scene, &s->part), done);
     PL_NEW(sim->ctx, s->pose_start, 7 * sim->scene->collider_count, done);
     PL_NEW(sim->ctx, s->mass_work, 2 * sim->n, done);
-    PL_NEW(sim->ctx, s->work, 3 * sim->n, done);
 done:
     if (status != PL_OK)
         pl_sweep_free(s);
@@ -32,7 +31,6 @@ void pl_sweep_free(pl_sweep *s)
     pl_drive_free(ctx, &s->part);
     pl_free(ctx, s->pose_start);
     pl_free(ctx, s->mass_work);
-    pl_free(ctx, s->work);
     pl_sim_forget(s->rollout->sim);
 }
 
@@ -43,8 +41,10 @@ static pl_status drive_at(pl_sweep *s, int step, pl_drive *out)
     const pl_scene *scene = r->sim->scene;
     if (step < 0) {
         const pl_state *start = r->checkpoints[0];
-        memcpy(out->pin_target, start->pin_target, sizeof(double) * 3 * (size_t)scene->pin_vertex_count);
-        memcpy(out->collider_pose, start->collider_pose, sizeof(double) * 7 * (size_t)scene->collider_count);
+        memcpy(out->pin_target, start->pin_target,
+               sizeof(double) * 3 * (size_t)scene->pin_vertex_count);
+        memcpy(out->collider_pose, start->collider_pose,
+               sizeof(double) * 7 * (size_t)scene->collider_count);
         return PL_OK;
     }
     pl_inputs inputs = pl_rollout_inputs_at(r, step);

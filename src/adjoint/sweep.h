@@ -14,7 +14,6 @@ typedef struct pl_sweep {
     pl_drive part;          /* at the end of the substep */
     double *pose_start;     /* [collider_count, 7] at the start of the substep */
     double *mass_work;      /* [n, 2] per vertex: of mass and of damping */
-    double *work;           /* [n, 3] */
     int step;               /* the time step, from 0 in this rollout */
     pl_state fake;          /* a view of `before` for pl_drive_between */
 } pl_sweep;

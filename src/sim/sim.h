@@ -62,7 +62,6 @@ struct pl_sim {
     pl_chol *constant_factor; /* of scalars, three columns a solve */
     pl_factor_kind factor;
     double factor_h;     /* time step the factor was made for */
-    bool factor_fresh;   /* made from the current iterate */
     double refresh_cost; /* a factorisation's cost over a solve's */
 
     /* Contacts of the current substep. */
