@@ -87,6 +87,8 @@ static pl_status everything(pl_context *ctx, void *user)
     pl_scene_def def = pl_scene_def_default();
     pl_rollout_def roll = pl_rollout_def_default();
     pl_adjoint_def adjoint = pl_adjoint_def_default();
+    pl_contact *contacts = NULL;
+    int contact_count;
     double energy[64];
     def.solver = o->solver;
     roll.steps = o->budget ? 70 : 3;
@@ -105,8 +107,10 @@ static pl_status everything(pl_context *ctx, void *user)
     TRY(pl_rollout_backward(rollout, &adjoint, loss, NULL, gradient, NULL));
     TRY(pl_rollout_tangent(rollout, &adjoint, gradient, look, NULL, NULL));
     TRY(pl_rollout_state(rollout, 2, state->q, NULL));
+    TRY(pl_rollout_contacts(rollout, 2, &contact_count, &contacts));
     TRY(pl_element_fields(sim, copy, energy, NULL, NULL));
 done:
+    pl_free(ctx, contacts);
     pl_gradient_destroy(scene, gradient);
     pl_rollout_destroy(rollout);
     if (scene) {

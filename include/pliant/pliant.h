@@ -329,6 +329,11 @@ typedef struct pl_body_info {
 PL_API pl_scene_info pl_scene_get_info(const pl_scene *scene);
 PL_API pl_scene_def pl_scene_get_def(const pl_scene *scene);
 PL_API pl_status pl_scene_body(const pl_scene *scene, int body, pl_body_info *info);
+/* A collider as it was added. What def points to is the scene's, valid while the scene exists: the name,
+ * the closed triangles of a mesh (NULL for other shapes), the table (no rows for one that stays at its
+ * pose; otherwise pose is the first row). friction is the collider's own; PL_FRICTION tells the present
+ * one of every body. */
+PL_API pl_status pl_scene_collider(const pl_scene *scene, int collider, pl_collider_def *def);
 PL_API pl_context *pl_scene_context(const pl_scene *scene);
 
 /* Parameters that may change between rollouts, and that gradients are taken of. */
@@ -461,6 +466,9 @@ PL_API size_t pl_rollout_bytes(const pl_rollout *rollout); /* of the tape */
 /* Positions and velocities after `step` steps (0 = the start): q, v [n, 3], each may be NULL.
  * Recomputes from a checkpoint when the tape was limited. */
 PL_API pl_status pl_rollout_state(pl_rollout *rollout, int step, double *q, double *v);
+/* The contacts at the end of that step, as its state had them. *contacts [*count] is the caller's, freed
+ * with pl_free. Recomputes as above. */
+PL_API pl_status pl_rollout_contacts(pl_rollout *rollout, int step, int *count, pl_contact **contacts);
 
 /* ------------------------------------------------------------------------------- gradients */
 

@@ -130,6 +130,11 @@ pl_shape pl_collider_shape(const pl_collider *collider, double size[3])
     return collider->shape;
 }
 
+const pl_mesh *pl_collider_surface(const pl_collider *collider)
+{
+    return collider->mesh ? pl_collider_mesh_surface(collider->mesh) : NULL;
+}
+
 void pl_collider_destroy(pl_context *ctx, pl_collider *collider)
 {
     if (!collider)

@@ -20,6 +20,8 @@ pl_status pl_collider_create(pl_context *ctx, const pl_collider_def *def, pl_col
 void pl_collider_destroy(pl_context *ctx, pl_collider *collider);
 /* The shape and size it was made with. */
 pl_shape pl_collider_shape(const pl_collider *collider, double size[3]);
+/* The surface of a mesh collider, its own; NULL for other shapes. */
+const pl_mesh *pl_collider_surface(const pl_collider *collider);
 
 /* Distance, normal and curvature at x for a collider at `pose` (position, unit quaternion). Off the
  * surface's creases the three are exact derivatives of each other, inside as well as outside. */

@@ -21,10 +21,8 @@
 #define FLAT 1e-9
 
 struct pl_collider_mesh {
-    int vertex_count, triangle_count;
+    pl_mesh surface; /* its triangles; vertices may lie in none of them */
     pl_bvh *bvh;
-    double *vertices;  /* [vertex_count, 3] */
-    int *triangles;    /* [triangle_count, 3] */
     double *normal;    /* [triangle_count, 3] unit */
     int *across;       /* [triangle_count, 3] the triangle beyond the edge from corner k to k + 1 */
     int *first;        /* [vertex_count + 1] into around */
@@ -39,13 +37,14 @@ struct pl_collider_mesh {
 
 static const double *corner_position(const pl_collider_mesh *mesh, int t, int k)
 {
-    return mesh->vertices + 3 * (size_t)mesh->triangles[3 * (size_t)t + (size_t)(k % 3)];
+    return mesh->surface.vertices +
+           3 * (size_t)mesh->surface.triangles[3 * (size_t)t + (size_t)(k % 3)];
 }
 
 static pl_status find_normals(pl_context *ctx, pl_collider_mesh *mesh)
 {
     double volume6 = 0.0;
-    for (int t = 0; t < mesh->triangle_count; t++) {
+    for (int t = 0; t < mesh->surface.triangle_count; t++) {
         const double *a = corner_position(mesh, t, 0), *o = corner_position(mesh, 0, 0);
         double e[3], f[3], g[3], *n = mesh->normal + 3 * (size_t)t;
         pl_sub3(corner_position(mesh, t, 1), a, e);
@@ -56,8 +55,9 @@ static pl_status find_normals(pl_context *ctx, pl_collider_mesh *mesh)
         double area2 = pl_norm3(n);
         if (!(area2 > 1e-12 * fmax(pl_dot3(e, e), pl_dot3(f, f))))
             return pl_fail(ctx, PL_ERROR_MESH, "surface: triangle %d (%d %d %d) has no area", t,
-                           mesh->triangles[3 * (size_t)t], mesh->triangles[3 * (size_t)t + 1],
-                           mesh->triangles[3 * (size_t)t + 2]);
+                           mesh->surface.triangles[3 * (size_t)t],
+                           mesh->surface.triangles[3 * (size_t)t + 1],
+                           mesh->surface.triangles[3 * (size_t)t + 2]);
         for (int i = 0; i < 3; i++)
             n[i] /= area2;
     }
@@ -72,13 +72,13 @@ static pl_status find_normals(pl_context *ctx, pl_collider_mesh *mesh)
 /* Lists the corners at each vertex, in the order of the triangles. */
 static void list_corners(pl_collider_mesh *mesh)
 {
-    int count = 3 * mesh->triangle_count, n = mesh->vertex_count;
+    int count = 3 * mesh->surface.triangle_count, n = mesh->surface.vertex_count;
     for (int c = 0; c < count; c++)
-        mesh->first[mesh->triangles[c] + 1]++;
+        mesh->first[mesh->surface.triangles[c] + 1]++;
     for (int v = 0; v < n; v++)
         mesh->first[v + 1] += mesh->first[v];
     for (int c = 0; c < count; c++)
-        mesh->around[mesh->first[mesh->triangles[c]]++] = c;
+        mesh->around[mesh->first[mesh->surface.triangles[c]]++] = c;
     /* first[v] has become the end of v. */
     memmove(mesh->first + 1, mesh->first, (size_t)n * sizeof *mesh->first);
     mesh->first[0] = 0;
@@ -95,7 +95,7 @@ static int count_edges(const pl_collider_mesh *mesh, int a, int b, int *last)
     int found = 0;
     for (int k = mesh->first[a]; k < mesh->first[a + 1]; k++) {
         int c = mesh->around[k];
-        if (mesh->triangles[next_corner(c)] == b)
+        if (mesh->surface.triangles[next_corner(c)] == b)
             found++, *last = c / 3;
     }
     return found;
@@ -103,8 +103,8 @@ static int count_edges(const pl_collider_mesh *mesh, int a, int b, int *last)
 
 static pl_status join_edges(pl_context *ctx, pl_collider_mesh *mesh)
 {
-    for (int c = 0; c < 3 * mesh->triangle_count; c++) {
-        int a = mesh->triangles[c], b = mesh->triangles[next_corner(c)], self;
+    for (int c = 0; c < 3 * mesh->surface.triangle_count; c++) {
+        int a = mesh->surface.triangles[c], b = mesh->surface.triangles[next_corner(c)], self;
         int along = count_edges(mesh, a, b, &self), against = count_edges(mesh, b, a, &mesh->across[c]);
         if (along != 1 || against != 1)
             return pl_fail(
@@ -171,7 +171,7 @@ static pl_status prepare(pl_context *ctx, pl_collider_mesh *mesh)
     list_corners(mesh);
     PL_TRY(join_edges(ctx, mesh));
     PL_TRY(find_normals(ctx, mesh));
-    for (int v = 0; v < mesh->vertex_count; v++) {
+    for (int v = 0; v < mesh->surface.vertex_count; v++) {
         vertex_normal(mesh, v, mesh->out + 3 * (size_t)v);
         mesh->shape[v] = vertex_shape(mesh, v, mesh->axis + 3 * (size_t)v);
     }
@@ -179,19 +179,20 @@ static pl_status prepare(pl_context *ctx, pl_collider_mesh *mesh)
     return PL_OK;
 }
 
-pl_status pl_collider_mesh_create(pl_context *ctx, const pl_mesh *surface, pl_collider_mesh **out)
+pl_status pl_collider_mesh_create(pl_context *ctx, const pl_mesh *source, pl_collider_mesh **out)
 {
     pl_status status = PL_OK;
     pl_collider_mesh *mesh = NULL;
     PL_NEW(ctx, mesh, 1, done);
-    PL_CHECK(pl_mesh_surface(ctx, surface, &mesh->triangle_count, &mesh->triangles), done);
-    mesh->vertex_count = surface->vertex_count;
-    size_t n = (size_t)mesh->vertex_count, m = (size_t)mesh->triangle_count;
-    PL_CHECK(pl_bvh_create(ctx, mesh->vertex_count, surface->vertices, mesh->triangle_count,
-                           mesh->triangles, &mesh->bvh),
+    PL_CHECK(pl_mesh_surface(ctx, source, &mesh->surface.triangle_count, &mesh->surface.triangles),
              done);
-    PL_NEW(ctx, mesh->vertices, 3 * n, done);
-    memcpy(mesh->vertices, surface->vertices, 3 * n * sizeof *mesh->vertices);
+    mesh->surface.vertex_count = source->vertex_count;
+    size_t n = (size_t)mesh->surface.vertex_count, m = (size_t)mesh->surface.triangle_count;
+    PL_CHECK(pl_bvh_create(ctx, mesh->surface.vertex_count, source->vertices,
+                           mesh->surface.triangle_count, mesh->surface.triangles, &mesh->bvh),
+             done);
+    PL_NEW(ctx, mesh->surface.vertices, 3 * n, done);
+    memcpy(mesh->surface.vertices, source->vertices, 3 * n * sizeof *mesh->surface.vertices);
     PL_NEW(ctx, mesh->normal, 3 * m, done);
     PL_NEW(ctx, mesh->across, 3 * m, done);
     PL_NEW(ctx, mesh->first, n + 1, done);
@@ -212,8 +213,16 @@ void pl_collider_mesh_destroy(pl_context *ctx, pl_collider_mesh *mesh)
     if (!mesh)
         return;
     pl_bvh_destroy(ctx, mesh->bvh);
-    void *arrays[] = {mesh->vertices, mesh->triangles, mesh->normal, mesh->across, mesh->first,
-                      mesh->around,   mesh->out,       mesh->axis,   mesh->shape,  mesh};
+    void *arrays[] = {mesh->surface.vertices,
+                      mesh->surface.triangles,
+                      mesh->normal,
+                      mesh->across,
+                      mesh->first,
+                      mesh->around,
+                      mesh->out,
+                      mesh->axis,
+                      mesh->shape,
+                      mesh};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         pl_free(ctx, arrays[i]);
 }
@@ -244,7 +253,7 @@ static bool nearest(const pl_collider_mesh *mesh, const double x[3], pl_bvh_hit 
     if (hit->feature == PL_FEATURE_EDGE) {
         prefer(mesh, mesh->across[c], x, hit);
     } else if (hit->feature == PL_FEATURE_VERTEX) {
-        int v = mesh->triangles[c];
+        int v = mesh->surface.triangles[c];
         for (int k = mesh->first[v]; k < mesh->first[v + 1] && hit->feature != PL_FEATURE_FACE; k++)
             prefer(mesh, mesh->around[k] / 3, x, hit);
     }
@@ -256,8 +265,9 @@ static pl_feature describe(const pl_collider_mesh *mesh, const pl_bvh_hit *hit, 
                            double axis[3])
 {
     int c = 3 * hit->triangle + hit->corner;
-    if (hit->feature == PL_FEATURE_VERTEX && mesh->shape[mesh->triangles[c]] != PL_FEATURE_FACE) {
-        size_t v = (size_t)mesh->triangles[c];
+    if (hit->feature == PL_FEATURE_VERTEX &&
+        mesh->shape[mesh->surface.triangles[c]] != PL_FEATURE_FACE) {
+        size_t v = (size_t)mesh->surface.triangles[c];
         memcpy(axis, mesh->axis + 3 * v, 3 * sizeof *axis);
         memcpy(m, mesh->out + 3 * v, 3 * sizeof *m);
         return mesh->shape[v];
@@ -324,4 +334,9 @@ void pl_collider_mesh_query(const pl_collider_mesh *mesh, const double x[3], pl_
 void pl_collider_mesh_bounds(const pl_collider_mesh *mesh, double lower[3], double upper[3])
 {
     pl_bvh_bounds(mesh->bvh, lower, upper);
+}
+
+const pl_mesh *pl_collider_mesh_surface(const pl_collider_mesh *mesh)
+{
+    return &mesh->surface;
 }

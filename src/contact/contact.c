@@ -115,6 +115,21 @@ void pl_contact_delta(const pl_contact_point *p, const double *u, double delta[3
     delta[2] -= drift[2];
 }
 
+pl_contact pl_contact_tell(const pl_contact_point *p, const double *u)
+{
+    double tangent[3] = {0, p->lambda[1], p->lambda[2]}, delta[3];
+    pl_contact_delta(p, u, delta);
+    pl_contact out = {
+        .vertex = p->vertex[0],
+        .collider = p->collider,
+        .gap = delta[0],
+        .force_normal = p->lambda[0],
+    };
+    memcpy(out.normal, p->frame, sizeof out.normal);
+    pl_mat3_tvec(p->frame, tangent, out.force_tangent);
+    return out;
+}
+
 void pl_contact_scatter(const pl_contact_point *p, double s, const double f[3], double *out)
 {
     double world[3];

@@ -59,6 +59,8 @@ void pl_contact_place(const pl_obstacles *obstacles, int v, int c, const double 
 
 /* delta = H q - d of one contact at displacement u = q - q0 [n, 3], in its frame. */
 void pl_contact_delta(const pl_contact_point *p, const double *u, double delta[3]);
+/* The contact at displacement u as the public interface tells it, in the world. */
+pl_contact pl_contact_tell(const pl_contact_point *p, const double *u);
 /* out [n, 3] += s H^T f for a vector f in the contact's frame. */
 void pl_contact_scatter(const pl_contact_point *p, double s, const double f[3], double *out);
 /* out = H x in the frame, for x [n, 3]. */

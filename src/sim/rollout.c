@@ -254,35 +254,115 @@ static const pl_tape_entry *entry_of(const pl_tape *tape, int step)
     return found;
 }
 
-pl_status pl_rollout_state(pl_rollout *r, int step, double *q, double *v)
+static pl_status check_step(const pl_rollout *r, int step)
 {
-    pl_context *ctx = r->sim->ctx;
     PL_TRY(need_tape(r));
     if (step < 0 || step > r->steps)
-        return pl_fail(ctx, PL_ERROR_ARGUMENT, "step = %d: the rollout has steps 0 to %d", step, r->steps);
+        return pl_fail(r->sim->ctx, PL_ERROR_ARGUMENT, "step = %d: the rollout has steps 0 to %d", step,
+                       r->steps);
+    return PL_OK;
+}
+
+/* The state after `step` steps, run again from the last one kept before; the caller's. */
+static pl_status rerun(pl_rollout *r, int step, pl_state **out)
+{
+    pl_status status = PL_OK;
+    pl_state *state = NULL;
     int k = 0, origin = r->checkpoints[0]->step;
-    size_t bytes = sizeof(double) * 3 * (size_t)r->sim->n;
     while (k + 1 < r->checkpoint_count && r->checkpoints[k + 1]->step <= origin + step)
         k++;
+    PL_CHECK(pl_state_create(r->sim->scene, &state), done);
+    PL_CHECK(pl_state_copy(r->sim->scene, r->checkpoints[k], state), done);
+    PL_CHECK(pl_rollout_advance(r, state, step, NULL), done);
+    *out = state;
+    state = NULL;
+done:
+    pl_state_destroy(r->sim->scene, state);
+    return status;
+}
+
+/* The last entry of a whole tape's step >= 1, and the positions it began with. */
+static const pl_tape_entry *last_substep(const pl_rollout *r, int step, const double **before)
+{
+    const pl_tape_entry *e = entry_of(&r->tape, r->checkpoints[0]->step + step - 1);
+    *before = e > r->tape.entries ? e[-1].q : r->checkpoints[0]->q;
+    return e;
+}
+
+pl_status pl_rollout_state(pl_rollout *r, int step, double *q, double *v)
+{
+    size_t bytes = sizeof(double) * 3 * (size_t)r->sim->n;
+    PL_TRY(check_step(r, step));
     if (!r->whole || step == 0) {
-        pl_status status = PL_OK;
-        pl_state *state = NULL;
-        PL_CHECK(pl_state_create(r->sim->scene, &state), done);
-        PL_CHECK(pl_state_copy(r->sim->scene, r->checkpoints[k], state), done);
-        PL_CHECK(pl_rollout_advance(r, state, step, NULL), done);
+        pl_state *state;
+        PL_TRY(rerun(r, step, &state));
         if (q)
             memcpy(q, state->q, bytes);
         if (v)
             memcpy(v, state->v, bytes);
-    done:
         pl_state_destroy(r->sim->scene, state);
-        return status;
+        return PL_OK;
     }
-    const pl_tape_entry *e = entry_of(&r->tape, origin + step - 1);
-    const double *before = e > r->tape.entries ? e[-1].q : r->checkpoints[0]->q;
+    const double *before;
+    const pl_tape_entry *e = last_substep(r, step, &before);
     if (q)
         memcpy(q, e->q, bytes);
     for (int i = 0; v && i < 3 * r->sim->n; i++)
         v[i] = (e->q[i] - before[i]) / e->h;
     return PL_OK;
+}
+
+/* Frames are those of the substep's start against the colliders where they end; the tape has the forces. */
+static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
+{
+    pl_sim *sim = r->sim;
+    pl_status status = PL_OK;
+    const double *before;
+    const pl_tape_entry *e = last_substep(r, step, &before);
+    pl_inputs inputs = pl_rollout_inputs_at(r, step - 1);
+    pl_drive drive = {0};
+    double *u = NULL, end = r->time[step - 1] + sim->scene->def.time_step;
+    PL_CHECK(pl_drive_create(sim->scene, &drive), done);
+    PL_CHECK(pl_drive_resolve(sim->scene, end, &inputs, &drive), done);
+    PL_NEW(sim->ctx, u, 3 * sim->n, done);
+    for (int i = 0; i < 3 * sim->n; i++)
+        u[i] = e->q[i] - before[i];
+    pl_substep sub = {.drive = &drive, .pose_start = drive.collider_pose};
+    pl_obstacles obstacles = pl_substep_obstacles(sim, &sub);
+    for (int c = 0; c < e->contact_count; c++) {
+        const pl_tape_contact *kept = &e->contacts[c];
+        pl_contact_point p;
+        pl_contact_place(&obstacles, kept->vertex, kept->collider, before + 3 * (size_t)kept->vertex, &p);
+        memcpy(p.lambda, kept->lambda, sizeof p.lambda);
+        out[c] = pl_contact_tell(&p, u);
+    }
+done:
+    pl_drive_free(sim->ctx, &drive);
+    pl_free(sim->ctx, u);
+    return status;
+}
+
+pl_status pl_rollout_contacts(pl_rollout *r, int step, int *count, pl_contact **contacts)
+{
+    pl_status status = PL_OK;
+    pl_context *ctx = r->sim->ctx;
+    pl_state *state = NULL;
+    pl_contact *found = NULL;
+    const double *before;
+    PL_TRY(check_step(r, step));
+    if (!r->whole || step == 0)
+        PL_CHECK(rerun(r, step, &state), done);
+    int m = state ? state->contact_count : last_substep(r, step, &before)->contact_count;
+    PL_NEW(ctx, found, m, done);
+    if (!state)
+        PL_CHECK(contacts_of_tape(r, step, found), done);
+    else if (m > 0)
+        memcpy(found, state->contacts, (size_t)m * sizeof *found);
+    *count = m;
+    *contacts = found;
+    found = NULL;
+done:
+    pl_free(ctx, found);
+    pl_state_destroy(r->sim->scene, state);
+    return status;
 }

@@ -195,12 +195,34 @@ done:
     return status;
 }
 
-pl_status pl_scene_set_friction(pl_scene *scene, int body, int collider, double friction)
+static pl_status check_collider_index(const pl_scene *scene, int collider)
 {
-    PL_TRY(check_body_index(scene, body));
     if (collider < 0 || collider >= scene->collider_count)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "collider = %d: the scene has %d colliders", collider,
                        scene->collider_count);
+    return PL_OK;
+}
+
+pl_status pl_scene_collider(const pl_scene *scene, int collider, pl_collider_def *def)
+{
+    PL_TRY(check_collider_index(scene, collider));
+    const pl_obstacle *o = &scene->colliders[collider];
+    *def = (pl_collider_def){
+        .name = o->name,
+        .surface = pl_collider_surface(o->shape),
+        .friction = o->friction,
+    };
+    def->shape = pl_collider_shape(o->shape, def->size);
+    memcpy(def->pose, o->pose.value, sizeof def->pose);
+    if (o->pose.count > 1)
+        def->table = (pl_table){o->pose.count, o->pose.time, o->pose.value};
+    return PL_OK;
+}
+
+pl_status pl_scene_set_friction(pl_scene *scene, int body, int collider, double friction)
+{
+    PL_TRY(check_body_index(scene, body));
+    PL_TRY(check_collider_index(scene, collider));
     if (!(friction >= 0) || !(friction <= 1e3))
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "friction = %g: expected 0 to 1000", friction);
     scene->friction[collider * scene->body_count + body] = friction;

@@ -28,19 +28,8 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
         PL_TRY(s->record(s->user, sim, sub));
     for (int i = 0; i < 3 * sim->n; i++)
         sim->trial[i] = sim->iterate[i] - state->q[i];
-    for (int c = 0; c < m; c++) {
-        pl_contact_point *p = &sim->contacts.points[c];
-        double tangent[3] = {0, p->lambda[1], p->lambda[2]}, delta[3];
-        pl_contact_delta(p, sim->trial, delta);
-        state->contacts[c] = (pl_contact){
-            .vertex = p->vertex[0],
-            .collider = p->collider,
-            .gap = delta[0],
-            .force_normal = p->lambda[0],
-        };
-        memcpy(state->contacts[c].normal, p->frame, 3 * sizeof(double));
-        pl_mat3_tvec(p->frame, tangent, state->contacts[c].force_tangent);
-    }
+    for (int c = 0; c < m; c++)
+        state->contacts[c] = pl_contact_tell(&sim->contacts.points[c], sim->trial);
     state->contact_count = m;
     for (int i = 0; i < 3 * sim->n; i++) {
         state->v[i] = sim->trial[i] / sub->h;
