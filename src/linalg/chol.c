@@ -33,10 +33,11 @@ static pl_status cholmod_failed(pl_chol *c, const char *what)
                    what, c->common.status);
 }
 
-/* The lower triangle's structure with `block` rows and columns per vertex. */
-static cholmod_sparse *lower_structure(pl_chol *c, int block)
+/* The lower triangle's structure, c->block rows and columns per vertex. */
+static cholmod_sparse *lower_structure(pl_chol *c)
 {
     const pl_pattern *p = c->pattern;
+    int block = c->block;
     size_t entries = 0;
     for (int j = 0; j < p->n; j++)
         entries += (size_t)(p->row[j + 1] - p->diag[j]);
@@ -59,59 +60,88 @@ static cholmod_sparse *lower_structure(pl_chol *c, int block)
     return m;
 }
 
-/* Moves the vertices of c->last to the end of an order of vertices, keeping the others' order. */
-static pl_status move_last(pl_chol *c, int *order)
+/* The graph of the vertices that c->last does not name, numbered in their order; kept[k] is the k-th.
+ */
+static cholmod_sparse *graph_without_last(pl_chol *c, int *kept, int *number)
 {
-    int n = c->pattern->n, kept = 0;
-    bool *is_last = pl_alloc(c->ctx, (size_t)n, sizeof *is_last);
-    if (!is_last)
-        return PL_ERROR_MEMORY;
+    const pl_pattern *p = c->pattern;
+    int count = 0, at = 0;
+    memset(number, 0, sizeof(int) * (size_t)p->n);
     for (int k = 0; k < c->last_count; k++)
-        is_last[c->last[k]] = true;
-    for (int k = 0; k < n; k++)
-        if (!is_last[order[k]])
-            order[kept++] = order[k];
-    memcpy(order + kept, c->last, sizeof(int) * (size_t)c->last_count);
-    pl_free(c->ctx, is_last);
-    return PL_OK;
+        number[c->last[k]] = -1;
+    for (int v = 0; v < p->n; v++)
+        if (number[v] == 0) {
+            number[v] = count;
+            kept[count++] = v;
+        }
+    cholmod_sparse *m = cholmod_allocate_sparse((size_t)count, (size_t)count, (size_t)p->nnz, 1, 1, -1,
+                                                CHOLMOD_PATTERN, &c->common);
+    if (!m)
+        return NULL;
+    int *start = m->p, *index = m->i;
+    for (int j = 0; j < count; j++) {
+        start[j] = at;
+        for (int k = p->diag[kept[j]]; k < p->row[kept[j] + 1]; k++)
+            if (number[p->col[k]] >= 0)
+                index[at++] = number[p->col[k]];
+    }
+    start[count] = at;
+    return m;
 }
 
-/* The vertex graph's order, repeated for each of a vertex's three unknowns, keeps blocks together. */
+/* The order of elimination in order[n]: minimum degree or nested dissection, whichever fills less
+ * (CHOLMOD by itself tries the second only for graphs larger than most scenes have, though bodies of
+ * 10,000 vertices already take 2.3 times less work by it), then c->last. */
+static pl_status order_vertices(pl_chol *c, int *order)
+{
+    int n = c->pattern->n, count = n - c->last_count;
+    pl_status status = PL_OK;
+    cholmod_factor *f = NULL;
+    cholmod_sparse *graph = NULL;
+    int *work = pl_alloc(c->ctx, 2 * (size_t)n, sizeof *work);
+    if (!work)
+        return PL_ERROR_MEMORY;
+    if (count > 0) {
+        graph = graph_without_last(c, work, work + n);
+        c->common.nmethods = 2;
+        c->common.method[0].ordering = CHOLMOD_AMD;
+        c->common.method[1].ordering = CHOLMOD_METIS;
+        f = graph ? cholmod_analyze(graph, &c->common) : NULL;
+        if (!f) {
+            status = cholmod_failed(c, "ordering");
+            goto done;
+        }
+        for (int k = 0; k < count; k++)
+            order[k] = work[((int *)f->Perm)[k]];
+    }
+    if (c->last_count > 0)
+        memcpy(order + count, c->last, sizeof(int) * (size_t)c->last_count);
+done:
+    cholmod_free_factor(&f, &c->common);
+    cholmod_free_sparse(&graph, &c->common);
+    pl_free(c->ctx, work);
+    return status;
+}
+
+/* The vertices' order, repeated for each of a vertex's unknowns, keeps blocks together. */
 static pl_status analyse(pl_chol *c)
 {
+    int n = c->pattern->n, block = c->block;
     pl_status status = PL_OK;
-    int *order = NULL;
-    cholmod_sparse *graph = lower_structure(c, 1);
-    cholmod_factor *f = NULL;
-    if (!graph) {
-        status = cholmod_failed(c, "graph");
-        goto done;
-    }
-    memset(graph->x, 0, sizeof(double) * graph->nzmax);
-    f = cholmod_analyze(graph, &c->common);
-    if (!f) {
-        status = cholmod_failed(c, "ordering");
-        goto done;
-    }
-    if (c->block == 1) {
-        c->factor = f;
-        f = NULL;
-        goto done;
-    }
-    PL_CHECK(move_last(c, f->Perm), done);
-    PL_NEW(c->ctx, order, 3 * c->pattern->n, done);
-    for (int k = 0; k < 3 * c->pattern->n; k++)
-        order[k] = 3 * ((int *)f->Perm)[k / 3] + k % 3;
+    int *order = pl_alloc(c->ctx, (size_t)n * (size_t)(1 + block), sizeof *order), *scalar = order + n;
+    if (!order)
+        return PL_ERROR_MEMORY;
+    PL_CHECK(order_vertices(c, order), done);
+    for (int k = 0; k < block * n; k++)
+        scalar[k] = block * order[k / block] + k % block;
     c->common.nmethods = 1;
     c->common.method[0].ordering = CHOLMOD_GIVEN;
     c->common.postorder = 1;
-    c->factor = cholmod_analyze_p(c->matrix, order, NULL, 0, &c->common);
+    c->factor = cholmod_analyze_p(c->matrix, scalar, NULL, 0, &c->common);
     if (!c->factor)
         status = cholmod_failed(c, "analysis");
 done:
     pl_free(c->ctx, order);
-    cholmod_free_factor(&f, &c->common);
-    cholmod_free_sparse(&graph, &c->common);
     return status;
 }
 
@@ -131,7 +161,7 @@ pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, 
     c->common.error_handler = NULL;
     c->common.supernodal = CHOLMOD_SUPERNODAL;
     size_t n = (size_t)pattern->n;
-    c->matrix = lower_structure(c, block);
+    c->matrix = lower_structure(c);
     c->b = cholmod_allocate_dense(n * (size_t)block, (size_t)(3 / block), n * (size_t)block,
                                   CHOLMOD_REAL, &c->common);
     if (!c->matrix || !c->b) {
