@@ -20,21 +20,24 @@ enum { METHODS = 3 };
 typedef struct suite_options {
     const char *out, *scale, *tasks;
     int vertices, threads;
-    cli_list set;
+    cli_list set, method;
+    bool run[METHODS]; /* which of the methods */
     bool resume, report, verbose;
 } suite_options;
 
 /* What the tables need of one task. */
 typedef struct suite_outcome {
     const suite_task *task;
-    char parameters[TABLE_CELL]; /* found, first by gradient descent */
+    char parameters[TABLE_CELL]; /* found by the first method */
     double error;                /* largest relative error of a parameter, over the methods */
     double drop;                 /* smallest loss ratio of first and last, over the methods */
-    int iterations[METHODS];
-    pl_fit_stages stages;     /* of gradient descent */
-    double forward, backward; /* s per iteration of gradient descent */
+    double iterations[METHODS];  /* NaN where a method did not run, as below */
+    double simulations[METHODS]; /* for the iterations, without those for finite differences */
+    double seconds[METHODS];     /* of the whole fit, with finite differences */
+    pl_fit_stages stages;        /* of gradient descent */
+    double forward, backward;    /* s per simulation and per sweep of the first method */
     int steps, vertices;
-    double megabytes; /* peak of the process */
+    double megabytes; /* peak of the process, first method */
 } suite_outcome;
 
 /* ------------------------------------------------------------------------------- memory */
@@ -74,30 +77,34 @@ static bool keep_going(void *user)
     return !cli_interrupted();
 }
 
-static void take_parameters(suite_outcome *o, const pl_fit_result *r, int method)
+static void take_result(suite_outcome *o, const pl_fit_result *r, int method, bool first)
 {
     const double *last = r->values + (size_t)(r->row_count - 1) * (size_t)r->parameter_count;
     size_t used = 0;
     for (int i = 0; i < r->parameter_count; i++) {
         o->error = fmax(o->error, fabs(last[i] - r->truth[i]) / fabs(r->truth[i]));
-        if (method == 0 && used < sizeof o->parameters)
+        if (first && used < sizeof o->parameters)
             used += (size_t)snprintf(o->parameters + used, sizeof o->parameters - used, "%s%.6g",
                                      i ? ", " : "", last[i]);
     }
     double drop = r->loss[0] / fmax(r->loss[r->row_count - 1], 1e-300);
-    o->drop = method == 0 ? drop : fmin(o->drop, drop);
+    o->drop = first ? drop : fmin(o->drop, drop);
     o->iterations[method] = r->iterations;
-    if (method > 0)
+    o->simulations[method] = r->evaluations;
+    o->seconds[method] = r->seconds;
+    if (method == 0)
+        o->stages = pl_fit_measure(r);
+    if (!first)
         return;
-    o->stages = pl_fit_measure(r);
     o->forward = r->forward_seconds / r->rollouts;
     o->backward = r->backward_seconds / r->sweeps;
     o->steps = r->steps;
+    o->megabytes = peak_megabytes();
 }
 
 /* One task by one method, in DIR/task/method. */
 static pl_status run_method(pl_context *ctx, const suite_options *options, const suite_task *t,
-                            int scale, int method, suite_outcome *o)
+                            int scale, int method, bool first, suite_outcome *o)
 {
     char path[2048], directory[2048], checkpoint[2100], size[96], how[64];
     const char *overrides[CLI_LIST_MAX + 3];
@@ -131,7 +138,7 @@ static pl_status run_method(pl_context *ctx, const suite_options *options, const
         status = pl_task_fit(task, &def, &result);
     }
     if (status == PL_OK) {
-        take_parameters(o, result, method);
+        take_result(o, result, method, first);
         o->vertices = vertices;
         printf("%-24s %-20s %4d iterations  %7.1f s  loss %.2e -> %.2e  %s\n", t->name, methods[method],
                result->iterations, result->seconds, result->loss[0],
@@ -146,14 +153,17 @@ static pl_status run_method(pl_context *ctx, const suite_options *options, const
 static pl_status run_task(pl_context *ctx, const suite_options *options, const suite_task *t, int scale,
                           suite_outcome *o)
 {
-    *o = (suite_outcome){.task = t};
+    bool first = true;
+    *o = (suite_outcome){.task = t, .stages = {NAN, NAN, {0}, {NAN, NAN, NAN}, {NAN, NAN, NAN}}};
     reset_peak();
     for (int m = 0; m < METHODS; m++) {
-        pl_status status = run_method(ctx, options, t, scale, m, o);
+        o->iterations[m] = o->simulations[m] = o->seconds[m] = NAN;
+        if (!options->run[m])
+            continue;
+        pl_status status = run_method(ctx, options, t, scale, m, first, o);
         if (status != PL_OK)
             return status;
-        if (m == 0)
-            o->megabytes = peak_megabytes();
+        first = false;
     }
     return PL_OK;
 }
@@ -178,14 +188,18 @@ static void put_text(cli_table *t, const char *name, const char *text)
 
 static void add_result_row(cli_table *t, const suite_outcome *o)
 {
+    static const char *const iterations[] = {"descent iterations", "L-BFGS-B iterations",
+                                             "Levenberg-Marquardt iterations"};
     t->columns = 0;
     put_text(t, "task", o->task->name);
     put_text(t, "found", o->parameters);
     put(t, "largest error", "%.1e", o->error);
     put(t, "loss drop", "%.1e", o->drop);
-    put(t, "descent iterations", "%.0f", o->iterations[0]);
-    put(t, "L-BFGS-B iterations", "%.0f", o->iterations[1]);
-    put(t, "Levenberg-Marquardt iterations", "%.0f", o->iterations[2]);
+    for (int m = 0; m < METHODS; m++) {
+        put(t, iterations[m], "%.0f", o->iterations[m]);
+        put(t, "simulations", "%.0f", o->simulations[m]);
+        put(t, "s", "%.1f", o->seconds[m]);
+    }
     t->rows++;
 }
 
@@ -242,7 +256,8 @@ static bool write_tables(const suite_options *options, int scale, int count,
     cli_table *tables = calloc(3, sizeof *tables);
     if (!tables)
         return false;
-    tables[0].title = "Identified values";
+    tables[0].title =
+        "Identified values; iterations and simulations of each method, seconds with finite differences";
     tables[1].title =
         "Course of gradient descent: iterations to 50 and 90 % of the decrease, normalised loss summed "
         "over early, mid and late iterations in percent of all, mean relative error of the gradient";
@@ -296,6 +311,22 @@ static const suite_task *find_task(const char *name)
     return NULL;
 }
 
+/* Which methods to run: those named, or all; false when there is no such method. */
+static bool choose_methods(suite_options *options)
+{
+    for (int m = 0; m < METHODS; m++)
+        options->run[m] = options->method.count == 0;
+    for (int i = 0; i < options->method.count; i++) {
+        int m = 0;
+        while (m < METHODS && strcmp(methods[m], options->method.items[i]) != 0)
+            m++;
+        if (m == METHODS)
+            return false;
+        options->run[m] = true;
+    }
+    return true;
+}
+
 static int run_suite(pl_context *ctx, const suite_options *options, int scale, int count,
                      const suite_task *const *tasks)
 {
@@ -336,6 +367,8 @@ int cmd_suite(int argc, char **argv)
         {"out", CLI_TEXT, &options.out, "DIR", "tables and every fit go here; out/suite by default"},
         {"resume", CLI_FLAG, &options.resume, NULL, "go on with the fits in DIR"},
         {"report", CLI_FLAG, &options.report, NULL, "write report.html and pictures of every fit"},
+        {"method", CLI_LIST, &options.method, "NAME",
+         "only this method: gradient_descent, lbfgsb or levenberg_marquardt"},
         {"tasks", CLI_TEXT, &options.tasks, "DIR", "where the task files are"},
         {"set", CLI_LIST, &options.set, "PATH=VALUE", "change every task: optimizer.iterations=5"},
         {"threads", CLI_INT, &options.threads, "N", "worker threads; 0 = one per core"},
@@ -364,6 +397,8 @@ int cmd_suite(int argc, char **argv)
         scale++;
     if (scale == SUITE_SCALES)
         return cli_usage(&command, "--scale is low, mid or high");
+    if (!choose_methods(&options))
+        return cli_usage(&command, "--method is gradient_descent, lbfgsb or levenberg_marquardt");
     if (options.vertices < 0 || options.threads < 0)
         return cli_usage(&command, "--vertices and --threads cannot be negative");
     if (!options.tasks && !(options.tasks = find_tasks(place, sizeof place)))

@@ -55,6 +55,7 @@ expect 2 "$pliant" fit
 expect 2 "$pliant" fit "$task" --resume
 expect 2 "$pliant" suite no_such_task
 expect 2 "$pliant" suite --scale huge
+expect 2 "$pliant" suite --method magic
 expect 0 "$pliant" fit --schema
 cmp "$work/stdout" "$source/docs/task.schema.json" || fail "docs/task.schema.json is out of date"
 
@@ -63,4 +64,8 @@ expect 0 "$pliant" suite gingerbread_poisson --tasks "$source/scenes/tasks" --ve
 for file in suite.md suite.csv suite.tex; do
     grep -q gingerbread "$work/suite/$file" || fail "$file is missing or empty"
 done
+expect 0 "$pliant" suite gingerbread_poisson --tasks "$source/scenes/tasks" --vertices 100 --threads 1 \
+    --set steps=20 --method levenberg_marquardt --out "$work/one"
+[ -d "$work/one/gingerbread_poisson/levenberg_marquardt" ] || fail "the method asked for did not run"
+[ ! -d "$work/one/gingerbread_poisson/gradient_descent" ] || fail "a method not asked for ran"
 echo ok
