@@ -1,6 +1,6 @@
 """Opens the sample reports of a folder in headless Chromium and checks what they show.
 
-    report_browser.py FOLDER     with full.html, view.html, plot.svg and plot.png in it
+    report_browser.py FOLDER     with full.html, view.html, fit.html, plot.svg and plot.png in it
 
 Exits with 0 when all is well, 1 when something is wrong, 77 when there is no Chromium. The pictures
 it takes stay in the folder.
@@ -232,6 +232,19 @@ EXERCISE = r"""(async () => {
     await changed("show", () => box("fitted").click());
     await changed("normal", () => box("normal").click());
     await changed("tangential", () => box("tangential").click());
+    await changed("forcesOff", () => key("f"));
+    seen.boxes = box("normal").checked || box("tangential").checked;
+    await changed("forcesOn", () => key("f"));
+    seen.boxes = !seen.boxes && box("normal").checked && box("tangential").checked;
+    box("fitted").click(); // its forces go with it
+    await frame();
+    last = pixels();
+    await changed("forcesHidden", () => key("f"));
+    key("f");
+    box("fitted").click();
+    await frame();
+    last = pixels();
+    await changed("stone", () => box("stone").click());
     await changed("edges", () => document.querySelector(".layer .toggle").click());
     await changed("play", async () => {
         key(" ");
@@ -252,14 +265,17 @@ EXERCISE = r"""(async () => {
 
 def check_exercise(browser, page):
     root = browser.open(page + "#t=0.2", 1000, 700)
-    expected = {"webgl": "2", "trajectories": "3", "colliders": "5", "triangles": "5520", "charts": "8", "tables": "4"}
+    expected = {"webgl": "2", "trajectories": "3", "colliders": "6", "triangles": "5520", "charts": "8", "tables": "4"}
     for name, value in expected.items():
         check(root.get(name) == value, f"data-{name} is {root.get(name)}, expected {value}")
     seen = browser.run(EXERCISE)
     check(not browser.console, f"console messages: {browser.console}")
     check(seen["still"] == 0, f"a paused view changed {seen['still']} bytes")
-    for name in ("orbit", "zoom", "pan", "scrub", "hide", "show", "normal", "tangential", "edges", "play"):
+    for name in ("orbit", "zoom", "pan", "scrub", "hide", "show", "normal", "tangential", "forcesOff",
+                 "forcesOn", "stone", "edges", "play"):
         check(seen[name] > 200, f"{name} changed {seen[name]} bytes of the picture")
+    check(seen["forcesHidden"] == 0, f"forces of a hidden body changed {seen['forcesHidden']} bytes")
+    check(seen["boxes"], "the boxes of the forces do not follow the key")
     check(seen["clock"] == "0.35 s" and seen["step"] == "0.35 s", f"clock: {seen['clock']}, {seen['step']}")
     check("iteration 13" in seen["tip"] and "124990" in seen["tip"], f"read-out: {seen['tip']}")
     check(seen["runs"] == 2, f"the missing value makes {seen['runs']} runs, expected 2")
@@ -278,6 +294,22 @@ def check_pictures(browser, page, folder):
         check(count_near(picture, back, 1) > 5000, f"{name}: the theme's background is missing")
         wide = browser.run("document.documentElement.scrollWidth - innerWidth")
         check(wide <= 0, f"{name}: the page is {wide} px too wide")
+
+
+def check_fit(browser, page, folder):
+    """A fit's own report: obstacles of all kinds, and the fitted motion's forces when asked for."""
+    root = browser.open(page + "#t=0.3", 1280, 900)
+    check(root["trajectories"] == "3" and root["colliders"] == "3", f"fit: {root}")
+    labels = browser.run("[...document.querySelectorAll('.layers label, .layers h3')].map((e) => e.textContent)")
+    for label in ("fitted", "initial guess", "target", "floor", "stone", "block", "Contact forces (fitted)"):
+        check(label in labels, f"fit: {label} is not among the layers: {labels}")
+    arrows = []
+    for name in ("fit", "fit-forces"):
+        picture = browser.picture(os.path.join(folder, name + ".png"), 1280, 900)
+        arrows.append(count_near(picture, (0xD8, 0xAF, 0x05), 40))
+        browser.run("document.querySelector('.stage').dispatchEvent(new KeyboardEvent('keydown', {key: 'f'}))")
+    check(arrows[1] > arrows[0] + 150, f"fit: arrows show on {arrows[1]} pixels, {arrows[0]} without them")
+    check(not browser.console, f"fit: console messages: {browser.console}")
 
 
 def check_view_alone(browser, page):
@@ -305,6 +337,7 @@ def main():
     try:
         check_exercise(browser, f"file://{folder}/full.html")
         check_pictures(browser, f"file://{folder}/full.html", folder)
+        check_fit(browser, f"file://{folder}/fit.html", folder)
         check_view_alone(browser, f"file://{folder}/view.html")
     finally:
         browser.close()

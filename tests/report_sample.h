@@ -131,6 +131,17 @@ static inline void sample_moving_collider(pl_context *ctx, pl_report *report)
     assert_ok(ctx, pl_report_add_collider(report, &c));
 }
 
+/* A stone: the boundary of a solid mesh. */
+static inline void sample_mesh_collider(pl_context *ctx, pl_report *report)
+{
+    pl_mesh *stone;
+    assert_ok(ctx, pl_mesh_ellipsoid(ctx, (const double[]){0.07, 0.1, 0.06}, 0.03, &stone));
+    pl_collider_def c = {.name = "stone", .shape = PL_MESH, .surface = stone};
+    memcpy(c.pose, (double[]){0.25, -0.3, 0.05, 1, 0, 0, 0}, sizeof c.pose);
+    assert_ok(ctx, pl_report_add_collider(report, &c));
+    pl_mesh_free(ctx, stone);
+}
+
 /* Forces under the body while it touches: a ring of contacts, pressing up and dragging back. */
 static inline void sample_contacts(pl_context *ctx, pl_report *report, double keep)
 {
@@ -170,6 +181,7 @@ static inline void sample_view(pl_context *ctx, pl_report *report)
     sample_collider(ctx, report, "step", PL_BOX, 0.1, 0.07, 0.04, 0.05, 0.42, 0.04);
     sample_collider(ctx, report, "post", PL_CYLINDER, 0.05, 0.12, 0, -0.2, 0.42, 0.12);
     sample_moving_collider(ctx, report);
+    sample_mesh_collider(ctx, report);
     sample_contacts(ctx, report, 0.72);
 }
 

@@ -1,8 +1,56 @@
 /* Opens reports in a real browser (tests/report_browser.py); skipped where there is none. */
+#include "fit_files.h"
 #include "report_sample.h"
+
+#include <pliant/fit.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* A ball that lands beside a turning block and slides against a stone: a small fit's own report. */
+static const char *const scene_text =
+    "{\"version\": 1, \"steps\": 40,"
+    " \"bodies\": [{\"name\": \"ball\", \"mesh\": {\"ellipsoid\": {\"radii\": [0.1, 0.1, 0.08],"
+    "   \"cell\": 0.05}}, \"transform\": {\"translate\": [0, 0, 0.1]}, \"velocity\": [0.8, 0, 0],"
+    "   \"material\": {\"young\": 2e4, \"damping\": 2}}],"
+    " \"colliders\": [{\"name\": \"floor\", \"shape\": {\"half_space\": {}}, \"friction\": 0.5},"
+    "  {\"name\": \"stone\", \"shape\": {\"mesh\": {\"ellipsoid\": {\"radii\": [0.1, 0.16, 0.1],"
+    "   \"cell\": 0.04}}}, \"position\": [0.34, 0, 0.02]},"
+    "  {\"name\": \"block\", \"shape\": {\"box\": {\"half_extents\": [0.05, 0.05, 0.1]}},"
+    "   \"table\": [[0, 0, 0.3, 0.1, 1, 0, 0, 0], [0.4, 0.2, 0.3, 0.1, 0, 0, 0, 1]]}]}";
+
+static const char *const task_text =
+    "{\"version\": 1, \"name\": \"Ball and stone\", \"scene\": \"scene.json\","
+    " \"unknowns\": [{\"name\": \"mu\", \"quantity\": \"friction\", \"of\": \"floor\","
+    "   \"initial\": 0.5, \"true\": 0.2, \"lower\": 0.01, \"upper\": 1}],"
+    " \"loss\": [{\"kind\": \"positions\"}],"
+    " \"optimizer\": {\"method\": \"levenberg_marquardt\", \"iterations\": 2}}";
+
+/* FOLDER/fit.html: what a fit wrote. */
+static void write_fit(pl_context *ctx, const char *folder)
+{
+    char directory[64], out[128], path[256], kept[512];
+    pl_task *task;
+    pl_fit_result *result;
+    pl_fit_def def = pl_fit_def_default();
+    files_make(directory);
+    files_write(directory, "scene.json", scene_text);
+    files_write(directory, "task.json", task_text);
+    snprintf(path, sizeof path, "%s/task.json", directory);
+    assert_ok(ctx, pl_task_load(ctx, path, 0, NULL, &task));
+    snprintf(out, sizeof out, "%s/out", directory);
+    def.directory = out;
+    assert_ok(ctx, pl_task_fit(task, &def, &result));
+    pl_fit_result_free(task, result);
+    pl_task_destroy(task);
+    snprintf(path, sizeof path, "%s/report.html", out);
+    snprintf(kept, sizeof kept, "%s/fit.html", folder);
+    char command[800];
+    snprintf(command, sizeof command, "cp '%s' '%s'", path, kept);
+    assert_int_equal(system(command), 0);
+    files_remove(out);
+    files_remove(directory);
+}
 
 static void write_samples(pl_context *ctx, const char *folder)
 {
@@ -59,6 +107,7 @@ static void test_in_browser(void **state)
         assert_non_null(mkdtemp(folder));
     pl_context *ctx = test_context(1);
     write_samples(ctx, keep ? keep : folder);
+    write_fit(ctx, keep ? keep : folder);
     pl_context_destroy(ctx);
 
     char script[512], command[1200];

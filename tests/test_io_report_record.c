@@ -66,24 +66,37 @@ static void test_recording_shows_what_was_simulated(void **state)
         strstr(report->trajectories.data, "\"vertices\":26,\"frames\":61")); /* 27 without the middle */
     assert_true(report->contacts.length > 0);
 
-    /* the same motion from a rollout gives the same trajectory, to the last bit */
+    /* the same motion from a rollout gives the same trajectory and forces, to the last bit; a limited
+       tape too, where steps are run again */
     pl_state *again;
     pl_rollout *rollout;
     pl_rollout_def def = pl_rollout_def_default();
     def.steps = STEPS;
-    assert_ok(ctx, pl_state_create(d.scene, &again));
     pl_sim *sim;
     assert_ok(ctx, pl_sim_create(d.scene, &sim));
-    assert_ok(ctx, pl_rollout_run(sim, again, &def, &rollout));
-    assert_ok(ctx, pl_report_create(ctx, NULL, &other));
-    assert_ok(ctx, pl_report_add_rollout(other, d.scene, rollout, NULL));
-    assert_string_equal(report->trajectories.data, other->trajectories.data);
-    assert_int_equal(other->contacts.length, 0);
-
-    pl_report_destroy(report);
-    pl_report_destroy(other);
+    for (int k = 0; k < 3; k++) {
+        pl_report_trajectory style = pl_report_trajectory_default();
+        style.forces = k < 2;
+        def.memory_budget = k == 1;
+        assert_ok(ctx, pl_state_create(d.scene, &again));
+        assert_ok(ctx, pl_rollout_run(sim, again, &def, &rollout));
+        assert_ok(ctx, pl_report_create(ctx, NULL, &other));
+        assert_ok(ctx, pl_report_add_rollout(other, d.scene, rollout, &style));
+        assert_string_equal(report->trajectories.data, other->trajectories.data);
+        if (style.forces)
+            assert_string_equal(report->contacts.data, other->contacts.data);
+        else
+            assert_int_equal(other->contacts.length, 0);
+        pl_report_destroy(other);
+        pl_rollout_destroy(rollout);
+        pl_state_destroy(d.scene, again);
+    }
+    def.tape = false;
+    assert_ok(ctx, pl_rollout_run(d.sim, d.state, &def, &rollout));
+    assert_int_equal(pl_report_add_rollout(report, d.scene, rollout, NULL), PL_ERROR_ARGUMENT);
+    assert_non_null(strstr(pl_context_error(ctx), "tape"));
     pl_rollout_destroy(rollout);
-    pl_state_destroy(d.scene, again);
+    pl_report_destroy(report);
     pl_sim_destroy(sim);
     pl_recording_destroy(recording);
     free_drop(&d);

@@ -86,6 +86,7 @@ typedef struct pl_report_trajectory {
     double opacity;     /* in (0, 1]; default 1 */
     bool edges;         /* draw the mesh's edges; can be changed in the page */
     bool hidden;        /* not shown until asked for */
+    bool forces;        /* of recordings and rollouts: with their contact forces; default true */
     int vertex_count;
     int triangle_count;
     const int *triangles; /* [triangle_count, 3] into the vertices */
@@ -102,7 +103,7 @@ PL_API pl_status pl_report_add_collider(pl_report *report, const pl_collider_def
 
 /* Contact forces as arrows, hidden until asked for in the page. */
 typedef struct pl_report_contacts {
-    const char *name; /* "fitted"; NULL = none */
+    const char *name; /* of the trajectory they belong to, and are hidden with; NULL = none */
     int frame_count;
     const int *first;        /* [frame_count + 1]: frame i has the contacts first[i] .. first[i+1]-1 */
     const double *point;     /* [first[frame_count], 3] m */
@@ -125,11 +126,11 @@ PL_API pl_status pl_recording_create(const pl_scene *scene, pl_recording **out);
 PL_API void pl_recording_destroy(pl_recording *recording); /* NULL is fine */
 /* The start, then the state after every step (or after every so many): evenly spaced in time. */
 PL_API pl_status pl_recording_add(pl_recording *recording, const pl_state *state);
-/* style gives name, colour, opacity, edges and hidden; its other fields are not used. NULL = default.
- */
+/* style gives name, colour, opacity, edges, hidden and forces; its other fields are not used.
+ * NULL = default. */
 PL_API pl_status pl_report_add_recording(pl_report *report, const pl_recording *recording,
                                          const pl_report_trajectory *style);
-/* The same from a rollout of `scene`, whose contact forces are not shown. */
+/* The same from a rollout of `scene`, which needs its tape. */
 PL_API pl_status pl_report_add_rollout(pl_report *report, const pl_scene *scene, pl_rollout *rollout,
                                        const pl_report_trajectory *style);
 

@@ -779,6 +779,7 @@ pl_report_trajectory._fields_ = [
     ("opacity", c_double),
     ("edges", c_bool),
     ("hidden", c_bool),
+    ("forces", c_bool),
     ("vertex_count", c_int),
     ("triangle_count", c_int),
     ("triangles", POINTER(c_int)),

@@ -1,130 +1,70 @@
-/* report.html of a fit: the trajectories of the initial guess, the answer and the truth, and the
- * curves. */
+/* report.html of a fit: the motions of the initial guess, the answer (with its contact forces) and the
+ * truth, and the curves. */
 #include "fit/fit.h"
 
 #include <pliant/report.h>
 
 #include <stdio.h>
 
-enum { FRAMES = 120 };
+enum { FRAMES = 121 };
 
-/* Surface triangles of all bodies over a compact set of vertices. */
-typedef struct surface {
-    int triangle_count, vertex_count;
-    int *triangles; /* [triangle_count, 3] into the compact set */
-    int *vertex;    /* [vertex_count] of the scene */
-} surface;
-
-static void surface_free(pl_context *ctx, surface *s)
+/* The motion at x. */
+static pl_status add_motion(pl_fit *fit, pl_report *report, const double *x, const char *name,
+                            double opacity, bool forces)
 {
-    pl_free(ctx, s->triangles);
-    pl_free(ctx, s->vertex);
+    pl_report_trajectory style = pl_report_trajectory_default();
+    style.name = name;
+    style.opacity = opacity;
+    style.forces = forces;
+    PL_TRY(pl_evaluation_run(fit->evaluation, x));
+    return pl_report_add_rollout(report, fit->task->scene, fit->evaluation->rollout, &style);
 }
 
-static pl_status append_body(pl_task *task, const pl_body *body, surface *s, int *capacity)
-{
-    int count, *triangles = NULL;
-    PL_TRY(pl_mesh_surface(task->ctx, body->mesh, &count, &triangles));
-    pl_status status = pl_grow(task->ctx, (void **)&s->triangles, capacity,
-                               3 * (s->triangle_count + count), sizeof(int));
-    for (int i = 0; status == PL_OK && i < 3 * count; i++)
-        s->triangles[3 * s->triangle_count + i] = triangles[i] + body->vertex_offset;
-    if (status == PL_OK)
-        s->triangle_count += count;
-    pl_free(task->ctx, triangles);
-    return status;
-}
-
-static pl_status make_surface(pl_task *task, surface *s)
+/* Obstacles along their tables, or along the inputs that the last motion had. */
+static pl_status add_colliders(const pl_task *task, pl_report *report)
 {
     pl_status status = PL_OK;
-    int capacity = 0, *place = NULL;
-    for (int b = 0; b < task->scene->body_count; b++)
-        PL_CHECK(append_body(task, &task->scene->bodies[b], s, &capacity), done);
-    PL_NEW(task->ctx, place, task->scene->vertex_count, done);
-    PL_NEW(task->ctx, s->vertex, task->scene->vertex_count, done);
-    for (int i = 0; i < 3 * s->triangle_count; i++)
-        place[s->triangles[i]] = 1;
-    for (int i = 0; i < task->scene->vertex_count; i++)
-        if (place[i]) {
-            s->vertex[s->vertex_count] = i;
-            place[i] = s->vertex_count++;
-        }
-    for (int i = 0; i < 3 * s->triangle_count; i++)
-        s->triangles[i] = place[s->triangles[i]];
-done:
-    pl_free(task->ctx, place);
-    return status;
-}
-
-/* The motion at x, every few steps. */
-static pl_status add_motion(pl_fit *fit, pl_report *report, const surface *s, const double *x,
-                            const char *name, double opacity)
-{
-    pl_status status = PL_OK;
-    pl_task *task = fit->task;
-    int every = (task->steps + FRAMES - 1) / FRAMES, count = task->steps / every + 1;
-    double *frames = NULL;
-    pl_report_trajectory t = pl_report_trajectory_default();
-    PL_NEW(fit->ctx, frames, (size_t)count * (size_t)s->vertex_count * 3, done);
-    PL_CHECK(pl_evaluation_run(fit->evaluation, x), done);
-    for (int k = 0; k < count; k++) {
-        PL_CHECK(pl_rollout_state(fit->evaluation->rollout, k * every, fit->evaluation->q, NULL), done);
-        double *frame = frames + 3 * (size_t)k * (size_t)s->vertex_count;
-        for (int i = 0; i < s->vertex_count; i++)
-            memcpy(frame + 3 * i, fit->evaluation->q + 3 * (size_t)s->vertex[i], 3 * sizeof *frame);
+    const pl_scene *scene = task->scene;
+    size_t steps = (size_t)task->steps, colliders = (size_t)scene->collider_count;
+    double *time = NULL, *pose = NULL;
+    PL_NEW(task->ctx, time, steps, done);
+    PL_NEW(task->ctx, pose, 7 * steps, done);
+    for (size_t i = 0; i < steps; i++)
+        time[i] = (double)(i + 1) * scene->def.time_step;
+    for (size_t c = 0; c < colliders; c++) {
+        pl_collider_def def;
+        PL_CHECK(pl_scene_collider(scene, (int)c, &def), done);
+        for (size_t i = 0; task->pose && i < steps; i++)
+            memcpy(pose + 7 * i, task->pose + 7 * (i * colliders + c), 7 * sizeof *pose);
+        if (task->pose)
+            def.table = (pl_table){task->steps, time, pose};
+        PL_CHECK(pl_report_add_collider(report, &def), done);
     }
-    t.name = name;
-    t.opacity = opacity;
-    t.vertex_count = s->vertex_count;
-    t.triangle_count = s->triangle_count;
-    t.triangles = s->triangles;
-    t.frame_count = count;
-    t.frames = frames;
-    t.time_step = every * task->scene->def.time_step;
-    status = pl_report_add_trajectory(report, &t);
 done:
-    pl_free(fit->ctx, frames);
+    pl_free(task->ctx, time);
+    pl_free(task->ctx, pose);
     return status;
 }
 
 static pl_status add_motions(pl_fit *fit, pl_report *report)
 {
     pl_status status = PL_OK;
-    surface s = {0};
+    const double *fitted = pl_optimizer_x(fit->optimizer, fit->optimizer->state);
     double *truth = NULL;
     bool known = true;
     for (int k = 0; k < fit->task->unknown_count; k++)
         known = known && isfinite(fit->task->unknowns[k].truth);
-    PL_CHECK(make_surface(fit->task, &s), done);
-    PL_CHECK(
-        add_motion(fit, report, &s, pl_optimizer_x(fit->optimizer, fit->optimizer->state), "fitted", 1),
-        done);
-    PL_CHECK(add_motion(fit, report, &s, fit->task->initial, "initial guess", 0.35), done);
+    PL_CHECK(add_motion(fit, report, fitted, "fitted", 1, true), done);
+    PL_CHECK(add_colliders(fit->task, report), done);
+    PL_CHECK(add_motion(fit, report, fit->task->initial, "initial guess", 0.35, false), done);
     if (known) {
         PL_NEW(fit->ctx, truth, fit->task->n, done);
         pl_task_true_x(fit->task, truth);
-        PL_CHECK(add_motion(fit, report, &s, truth, "target", 0.35), done);
+        PL_CHECK(add_motion(fit, report, truth, "target", 0.35, false), done);
     }
 done:
     pl_free(fit->ctx, truth);
-    surface_free(fit->ctx, &s);
     return status;
-}
-
-/* Obstacles where the scene has them; a mesh's surface is not kept, so that one is not shown. */
-static pl_status add_colliders(const pl_scene *scene, pl_report *report)
-{
-    for (int c = 0; c < scene->collider_count; c++) {
-        const pl_obstacle *obstacle = &scene->colliders[c];
-        pl_collider_def def = pl_collider_def_default();
-        def.name = obstacle->name;
-        def.shape = pl_collider_shape(obstacle->shape, def.size);
-        def.table = (pl_table){obstacle->pose.count, obstacle->pose.time, obstacle->pose.value};
-        if (def.shape != PL_MESH)
-            PL_TRY(pl_report_add_collider(report, &def));
-    }
-    return PL_OK;
 }
 
 static pl_status add_fit(pl_fit *fit, pl_report *report, const pl_fit_result *r)
@@ -184,11 +124,11 @@ pl_status pl_fit_report(pl_fit *fit, const pl_fit_result *result)
     pl_report *report = NULL;
     pl_report_def def = pl_report_def_default();
     char path[4096];
+    def.max_frames = FRAMES;
     if (fit->task->name[0])
         def.title = fit->task->name;
     PL_CHECK(pl_report_create(fit->ctx, &def, &report), done);
     PL_CHECK(add_motions(fit, report), done);
-    PL_CHECK(add_colliders(fit->task->scene, report), done);
     PL_CHECK(add_fit(fit, report, result), done);
     pl_fit_path(fit, "report.html", path, sizeof path);
     status = pl_report_write(report, path);

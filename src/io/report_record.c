@@ -6,6 +6,8 @@
  */
 #include "io/report.h"
 
+#include "sim/rollout.h"
+
 enum { FRAMES = 600 };
 
 typedef struct forces {
@@ -199,9 +201,7 @@ static pl_status add_motion(pl_report *report, const pl_recording *r, const pl_r
     PL_NEW(ctx, frames, (size_t)r->frame_count * row, done);
     for (int i = 0; i < r->frame_count; i++)
         memcpy(frames + (size_t)i * row, r->frames[i], row * sizeof *frames);
-    pl_report_trajectory t = style ? *style : pl_report_trajectory_default();
-    if (!t.name)
-        t.name = r->name ? r->name : "bodies";
+    pl_report_trajectory t = *style;
     t.vertex_count = r->vertex_count;
     t.triangle_count = r->triangle_count;
     t.triangles = r->triangles;
@@ -260,8 +260,11 @@ pl_status pl_report_add_recording(pl_report *report, const pl_recording *r,
         return pl_fail(report->ctx, PL_ERROR_ARGUMENT, "report: the recording holds no frames");
     double step = r->offered > 1 ? r->step * r->stride : 1;
     int length = report->trajectories.length, count = report->trajectory_count;
-    PL_TRY(add_motion(report, r, style, step));
-    pl_status status = add_forces(report, r, style ? style->name : NULL, step);
+    pl_report_trajectory s = style ? *style : pl_report_trajectory_default();
+    if (!s.name)
+        s.name = r->name ? r->name : "bodies";
+    PL_TRY(add_motion(report, r, &s, step));
+    pl_status status = s.forces ? add_forces(report, r, s.name, step) : PL_OK;
     if (status != PL_OK) { /* both or none */
         pl_text_cut(&report->trajectories, length);
         report->trajectory_count = count;
@@ -269,24 +272,58 @@ pl_status pl_report_add_recording(pl_report *report, const pl_recording *r,
     return status;
 }
 
+/* Frame by frame from a whole tape. */
+static pl_status record_tape(pl_recording *recording, pl_rollout *rollout, int every)
+{
+    pl_context *ctx = recording->ctx;
+    pl_status status = PL_OK;
+    double *q = NULL;
+    pl_contact *contacts = NULL;
+    PL_NEW(ctx, q, 3 * (size_t)rollout->sim->n, done);
+    for (int step = 0; step <= rollout->steps; step += every) {
+        int count;
+        PL_CHECK(pl_rollout_state(rollout, step, q, NULL), done);
+        PL_CHECK(pl_rollout_contacts(rollout, step, &count, &contacts), done);
+        PL_CHECK(add_frame(recording, rollout->time[step], q, contacts, count), done);
+        pl_free(ctx, contacts);
+        contacts = NULL;
+    }
+done:
+    pl_free(ctx, contacts);
+    pl_free(ctx, q);
+    return status;
+}
+
+/* By simulating again: each step once, where a limited tape would go back for every frame. */
+static pl_status record_again(pl_recording *recording, pl_rollout *rollout, int every)
+{
+    const pl_scene *scene = rollout->sim->scene;
+    pl_status status = PL_OK;
+    pl_state *state = NULL;
+    PL_CHECK(pl_state_create(scene, &state), done);
+    PL_CHECK(pl_state_copy(scene, rollout->checkpoints[0], state), done);
+    for (int step = 0; step <= rollout->steps; step += every) {
+        PL_CHECK(pl_rollout_advance(rollout, state, step, NULL), done);
+        PL_CHECK(pl_recording_add(recording, state), done);
+    }
+done:
+    pl_state_destroy(scene, state);
+    return status;
+}
+
 pl_status pl_report_add_rollout(pl_report *report, const pl_scene *scene, pl_rollout *rollout,
                                 const pl_report_trajectory *style)
 {
-    pl_context *ctx = report->ctx;
     pl_status status = PL_OK;
-    int steps = pl_rollout_steps(rollout), every = (steps + FRAMES - 1) / FRAMES;
-    every = every > 1 ? every : 1;
+    int most = report->def.max_frames < FRAMES ? report->def.max_frames : FRAMES;
+    int every = (rollout->steps + most - 1) / most;
     pl_recording *recording = NULL;
-    double *q = NULL, h = pl_scene_get_def(scene).time_step;
+    if (!rollout->def.tape)
+        return pl_fail(report->ctx, PL_ERROR_ARGUMENT, "report: the rollout was run without a tape");
     PL_CHECK(pl_recording_create(scene, &recording), done);
-    PL_NEW(ctx, q, 3 * (size_t)pl_scene_get_info(scene).vertex_count, done);
-    for (int step = 0; step <= steps; step += every) {
-        PL_CHECK(pl_rollout_state(rollout, step, q, NULL), done);
-        PL_CHECK(add_frame(recording, h * step, q, NULL, 0), done);
-    }
+    PL_CHECK((rollout->whole ? record_tape : record_again)(recording, rollout, every), done);
     status = pl_report_add_recording(report, recording, style);
 done:
     pl_recording_destroy(recording);
-    pl_free(ctx, q);
     return status;
 }

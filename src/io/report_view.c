@@ -12,7 +12,7 @@
 
 pl_report_trajectory pl_report_trajectory_default(void)
 {
-    return (pl_report_trajectory){.opacity = 1, .time_step = 0.01};
+    return (pl_report_trajectory){.opacity = 1, .forces = true, .time_step = 0.01};
 }
 
 /* How many of `count` frames of `bytes` each the report keeps. */

@@ -135,27 +135,33 @@ function layerRow(viewer, item) {
         check(item.name, item.visible, (on) => redraw(() => { item.visible = on; })), colour, opacity, edges);
 }
 
-function forceRows(viewer) {
+// Also toggled by the key F, so the boxes follow the viewer.
+function forceRows(viewer, player) {
     const redraw = (change) => { change(); viewer.dirty = true; };
-    const row = (kind, label) => element("div", { class: "layer" },
-        check(label, viewer.forces[kind], (on) => redraw(() => { viewer.forces[kind] = on; })),
-        element("span", { class: "swatch", style: `background:${FORCE_COLOUR[kind]}` }));
+    const row = (kind, label) => {
+        const line = check(label, viewer.forces[kind], (on) => redraw(() => { viewer.forces[kind] = on; }));
+        player.listeners.push(() => { line.firstChild.checked = viewer.forces[kind]; });
+        return element("div", { class: "layer", title: "Key F shows or hides both" }, line,
+            element("span", { class: "swatch", style: `background:${FORCE_COLOUR[kind]}` }));
+    };
     const size = element("input", { type: "range", min: -2, max: 2, step: 0.1, value: 0,
         title: "Length of the arrows", "aria-label": "Length of the arrows",
         oninput: () => redraw(() => { viewer.forces.scale = 2 ** size.value; }) });
-    return [element("h3", {}, "Contact forces"), row("normal", "normal"), row("tangent", "tangential"),
+    const owners = viewer.trajectories.length > 1 ? viewer.contacts.map((c) => c.name).filter(Boolean) : [];
+    const title = owners.length ? `Contact forces (${owners.join(", ")})` : "Contact forces";
+    return [element("h3", {}, title), row("normal", "normal"), row("tangent", "tangential"),
         element("div", { class: "layer" },
             element("span", { class: "muted" }, `up to ${shown(viewer.forceLargest, 3)} N`), size)];
 }
 
-function layers(viewer) {
+function layers(viewer, player) {
     return element("details", { class: "layers", open: window.innerWidth > 720 },
         element("summary", {}, icon("layers"), "Layers"),
         element("div", { class: "list" },
             viewer.trajectories.map((t) => layerRow(viewer, t)),
             viewer.colliders.length > 0 && element("h3", {}, "Obstacles"),
             viewer.colliders.map((c) => layerRow(viewer, c)),
-            viewer.forceLargest ? forceRows(viewer) : [],
+            viewer.forceLargest ? forceRows(viewer, player) : [],
             viewer.trajectories.length > 0 && [element("h3", {}, "Camera"),
                 check("follow the body", false, (on) => { viewer.follow = on; })]));
 }
@@ -192,6 +198,7 @@ function keys(canvas, viewer, player) {
         else if (e.key === "+" || e.key === "=") viewer.zoom(0.9);
         else if (e.key === "-") viewer.zoom(1.1);
         else if (e.key === "Home") viewer.reset();
+        else if (e.key === "f" || e.key === "F") viewer.toggleForces();
         else if (turn[e.key] && e.shiftKey) viewer.pan(...turn[e.key]);
         else if (turn[e.key]) viewer.orbit(...turn[e.key]);
         else return;
@@ -204,7 +211,7 @@ function viewFigure(view, options) {
     const names = view.trajectories.map((t) => t.name).join(", ");
     const canvas = element("canvas", { tabindex: 0, role: "img", class: "stage",
         "aria-label": `3-D view of ${names}. Drag to turn, Shift-drag to move, wheel to zoom, ` +
-            "space to play, comma and full stop to step." });
+            "space to play, comma and full stop to step, F for contact forces." });
     const frame = element("figure", { class: "view" }, canvas);
     let viewer;
     return { frame, start() {
@@ -218,7 +225,7 @@ function viewFigure(view, options) {
         }
         if (options.forces) Object.assign(viewer.forces, { normal: true, tangent: true });
         const player = new Player(viewer);
-        frame.append(layers(viewer), compass(viewer, player), transport(viewer, player, frame));
+        frame.append(layers(viewer, player), compass(viewer, player), transport(viewer, player, frame));
         steer(canvas, viewer);
         keys(canvas, viewer, player);
         new ResizeObserver(() => { viewer.dirty = true; }).observe(canvas);

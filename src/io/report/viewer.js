@@ -75,7 +75,7 @@ layout(location = 0) in vec4 local;
 layout(location = 1) in vec3 base;
 layout(location = 2) in vec3 force;
 uniform mat4 camera;
-uniform float scale, radius;
+uniform float scale, radius, border;
 out vec3 facing;
 void main() {
     float size = length(force) * scale;
@@ -84,7 +84,8 @@ void main() {
     float head = min(5.0 * radius, 0.6 * size), thin = min(1.0, size / (12.0 * radius));
     float along = local.w <= 1.0 ? local.w * (size - head) : size - head + (local.w - 1.0) * head;
     facing = local.x * x + local.y * y;
-    vec3 p = base + z * along + facing * local.z * radius * thin;
+    if (local.w == 2.0) along += 2.0 * border; // the tip; elsewhere the border is around
+    vec3 p = base + z * along + facing * (local.z * radius * thin + (local.w < 2.0 ? border : 0.0));
     gl_Position = camera * vec4(p, 1.0);
 }`;
 
@@ -94,7 +95,7 @@ in vec3 facing;
 uniform vec3 colour, light;
 out vec4 pixel;
 void main() {
-    pixel = vec4(colour * (0.75 + 0.25 * dot(normalize(facing), light)), 1.0);
+    pixel = vec4(colour * (0.84 + 0.16 * dot(normalize(facing), light)), 1.0);
 }`;
 
 function program(gl, vertex, fragment) {
@@ -182,10 +183,11 @@ class Collider {
     }
 }
 
-// Contact forces; the arrows of the stored frame nearest to a time.
+// Contact forces, seen with the trajectory of their name; the arrows of the stored frame nearest to a time.
 class Contacts {
-    constructor(c) {
+    constructor(c, trajectories) {
         this.name = c.name;
+        this.body = trajectories.find((t) => t.name === c.name);
         this.times = decode(c.times, Float32Array);
         this.arrows = decode(c.arrows, Float32Array);
         const counts = decode(c.counts, Uint32Array);
@@ -195,6 +197,10 @@ class Contacts {
         for (let i = 0; i < this.arrows.length; i += 9)
             this.largest = Math.max(this.largest, Math.hypot(...this.arrows.subarray(i + 3, i + 6)),
                 Math.hypot(...this.arrows.subarray(i + 6, i + 9)));
+    }
+
+    get visible() {
+        return !this.body || this.body.visible;
     }
 
     // point, normal, tangent of every arrow at the time
@@ -215,7 +221,7 @@ class Viewer {
         this.arrows = program(gl, ARROW_VERTEX, ARROW_FRAGMENT);
         this.trajectories = view.trajectories.map((t) => new Trajectory(gl, t));
         this.colliders = view.colliders.map((c) => new Collider(gl, c));
-        this.contacts = view.contacts.map((c) => new Contacts(c));
+        this.contacts = view.contacts.map((c) => new Contacts(c, this.trajectories));
         this.forces = { normal: false, tangent: false, scale: 1 };
         this.makeGrid();
         this.makeArrow();
@@ -335,6 +341,12 @@ class Viewer {
         this.dirty = true;
     }
 
+    toggleForces() {
+        const on = !(this.forces.normal || this.forces.tangent);
+        Object.assign(this.forces, { normal: on, tangent: on });
+        this.dirty = true;
+    }
+
     draw() {
         const { gl, canvas, camera } = this, ratio = Math.min(window.devicePixelRatio || 1, 2);
         const width = Math.max(1, Math.round(canvas.clientWidth * ratio));
@@ -434,20 +446,33 @@ class Viewer {
         const at = this.use(this.arrows);
         gl.uniform3fv(at.light, this.light);
         gl.uniform1f(at.scale, (0.6 * forces.scale * this.radius) / this.forceLargest);
-        gl.uniform1f(at.radius, 0.006 * this.radius);
         gl.bindVertexArray(this.arrowArray);
         gl.bindBuffer(gl.ARRAY_BUFFER, this.arrowBuffer);
-        for (const contacts of this.contacts) {
+        for (const contacts of this.contacts.filter((c) => c.visible)) {
             const data = contacts.at(this.time);
             gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
             for (const [kind, offset] of [["normal", 12], ["tangent", 24]]) {
                 if (!forces[kind]) continue;
                 gl.vertexAttribPointer(1, 3, gl.FLOAT, false, 36, 0);
                 gl.vertexAttribPointer(2, 3, gl.FLOAT, false, 36, offset);
-                gl.uniform3fv(at.colour, rgb(FORCE_COLOUR[kind]));
-                gl.drawArraysInstanced(gl.TRIANGLES, 0, this.arrowCount, data.length / 9);
+                this.drawArrows(at, data.length / 9, rgb(FORCE_COLOUR[kind]));
             }
         }
+    }
+
+    // With a dark outline, so that they stand out from each other and from any colour: the far side of
+    // slightly thicker arrows.
+    drawArrows(at, count, colour) {
+        const { gl } = this, radius = 0.005 * this.radius;
+        gl.uniform1f(at.radius, radius);
+        gl.enable(gl.CULL_FACE);
+        for (const outline of [true, false]) {
+            gl.cullFace(outline ? gl.FRONT : gl.BACK);
+            gl.uniform1f(at.border, outline ? 0.4 * radius : 0);
+            gl.uniform3fv(at.colour, outline ? [0.1, 0.1, 0.12] : colour);
+            gl.drawArraysInstanced(gl.TRIANGLES, 0, this.arrowCount, count);
+        }
+        gl.disable(gl.CULL_FACE);
     }
 
     get triangleCount() {
@@ -455,4 +480,4 @@ class Viewer {
     }
 }
 
-const FORCE_COLOUR = { normal: "#009e73", tangent: "#cc79a7" };
+const FORCE_COLOUR = { normal: "#f6c700", tangent: "#ec3c8c" };
