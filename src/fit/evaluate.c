@@ -261,11 +261,13 @@ pl_status pl_evaluation_residual(void *user, const double *x, double *r, double 
 
 enum { LEVELS = 7 };
 #define SHRINK 3.0
+#define AGREED 1e-10
 
 /*
  * Ridders' method for one entry: central differences at h, h/3, h/9, ... and Neville's extrapolation of
  * their even error series; the entry of the tableau that its neighbours agree with best is the answer.
- * The largest steps may straddle a contact that sticks on one side, the smallest drown in rounding.
+ * The largest steps may straddle a contact that sticks on one side, the smallest drown in rounding; an
+ * agreement to AGREED, far below what a check asks for, makes them unnecessary.
  */
 static pl_status ridders(pl_evaluation *e, double *x, int i, double h, double *best, double *error)
 {
@@ -275,7 +277,7 @@ static pl_status ridders(pl_evaluation *e, double *x, int i, double h, double *b
     *best = NAN; /* at a bound there is no central difference */
     *error = INFINITY;
     h = fmin(h, room);
-    for (int k = 0; h > 0 && k < LEVELS; k++, h /= SHRINK) {
+    for (int k = 0; h > 0 && k < LEVELS && !(*error <= AGREED * fabs(*best)); k++, h /= SHRINK) {
         double above, below, factor = SHRINK * SHRINK;
         x[i] = centre + h;
         PL_CHECK(loss_only(e, x, &above), done);
