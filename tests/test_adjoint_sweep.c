@@ -4,6 +4,9 @@
  */
 #include "adjoint_check.h"
 
+#include "sim/rollout.h"
+#include "sim/schedule.h"
+
 static const double push[3] = {0.3, 0.1, -0.2}, air[3] = {0.4, 0.2, -0.1};
 
 /* A small solid over a rough floor; `extra` adds a sheet over a sphere beside it. */
@@ -117,6 +120,48 @@ static void test_limited_tape_through_an_impact(void **state)
     assert_same_bits(&p, full, limited);
     pl_gradient_destroy(p.w.scene, full);
     pl_gradient_destroy(p.w.scene, limited);
+    test_problem_free(&p);
+    pl_context_destroy(ctx);
+}
+
+/* As few steps are run again as any schedule with as many states needs, and the budget is kept to. */
+static void test_budgets(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 12, STEPS = PL_FORGET_EVERY * BLOCKS };
+    pl_context *ctx = test_context(1);
+    /* Flies up: no contacts, so that every kept state has the same size. */
+    test_problem p = make(ctx, world_def(0.01, 0.3, 0.1, 9.81), STEPS, 0.5, false);
+    size_t whole = 0;
+    pl_gradient *full = backward(&p, 0, NULL, &whole);
+    bool met[BLOCKS + 1] = {false};
+    int partly = 0;
+    for (size_t budget = whole / 6; budget < whole; budget += budget < whole / 3 ? 600 : budget / 10) {
+        pl_rollout *rollout = NULL;
+        pl_adjoint_info info, again;
+        test_run(&p, p.base, p.pose, budget, &rollout);
+        int kept = rollout->checkpoint_count, taped = BLOCKS - rollout->tape_from;
+        bool known = taped > 1 || met[kept];
+        if (known && (taped == 1 || ++partly > 3)) { /* one of each will do */
+            pl_rollout_destroy(rollout);
+            continue;
+        }
+        met[taped == 1 ? kept : 0] = true;
+        pl_gradient *g = test_gradient(&p);
+        assert_ok(ctx, pl_rollout_backward(rollout, NULL, test_loss, &p, g, &info));
+        assert_same_bits(&p, full, g);
+        assert_ok(ctx, pl_rollout_backward(rollout, NULL, test_loss, &p, g, &again));
+        assert_true(kept == 1 || pl_rollout_bytes(rollout) <= budget);
+        long long runs = taped == 1 ? pl_schedule_runs(kept, BLOCKS) : BLOCKS - taped;
+        assert_int_equal(info.recomputed, PL_FORGET_EVERY * runs);
+        /* Another sweep begins with the start alone, or with all it needs but the tape. */
+        runs = kept < BLOCKS - 1 ? runs + BLOCKS : 2 * BLOCKS - kept;
+        assert_int_equal(again.recomputed, PL_FORGET_EVERY * runs);
+        pl_gradient_destroy(p.w.scene, g);
+        pl_rollout_destroy(rollout);
+    }
+    assert_true(met[1] && met[2] && met[3] && met[5] && partly > 0);
+    pl_gradient_destroy(p.w.scene, full);
     test_problem_free(&p);
     pl_context_destroy(ctx);
 }
@@ -407,6 +452,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limited_tape),
         cmocka_unit_test(test_limited_tape_through_an_impact),
+        cmocka_unit_test(test_budgets),
         cmocka_unit_test(test_threads_do_not_show),
         cmocka_unit_test(test_split_steps),
         cmocka_unit_test(test_several_bodies),

@@ -448,8 +448,9 @@ typedef struct pl_rollout_def {
     int steps;
     pl_rollout_inputs inputs;
     bool tape;            /* keep what a backward or tangent sweep needs; default true */
-    size_t memory_budget; /* bytes for the tape, 0 = no limit; below the full tape's size, states are
-                             checkpointed and recomputed, with bit-identical gradients */
+    size_t memory_budget; /* bytes for the tape, 0 = no limit; below the full tape's size, some states
+                             are kept (binomial schedule) and steps run again from them, with
+                             bit-identical gradients */
     pl_progress_fn progress; /* may be NULL */
     void *progress_user;
 } pl_rollout_def;
@@ -462,7 +463,7 @@ PL_API pl_status pl_rollout_run(pl_sim *sim, pl_state *state, const pl_rollout_d
                                 pl_rollout **out);
 PL_API void pl_rollout_destroy(pl_rollout *rollout);
 PL_API int pl_rollout_steps(const pl_rollout *rollout);
-PL_API size_t pl_rollout_bytes(const pl_rollout *rollout); /* of the tape */
+PL_API size_t pl_rollout_bytes(const pl_rollout *rollout); /* most that the tape took so far */
 /* Positions and velocities after `step` steps (0 = the start): q, v [n, 3], each may be NULL.
  * Recomputes from a checkpoint when the tape was limited. */
 PL_API pl_status pl_rollout_state(pl_rollout *rollout, int step, double *q, double *v);
@@ -548,6 +549,7 @@ typedef struct pl_adjoint_info {
     int max_iterations;  /* in the worst step */
     int factorizations;
     double residual;     /* largest relative true residual */
+    int recomputed;      /* steps run again because the tape was limited */
     double milliseconds; /* of the sweep, without recomputation */
 } pl_adjoint_info;
 

@@ -479,6 +479,7 @@ pl_adjoint_info._fields_ = [
     ("max_iterations", c_int),
     ("factorizations", c_int),
     ("residual", c_double),
+    ("recomputed", c_int),
     ("milliseconds", c_double),
 ]
 pl_tangent_fn = CFUNCTYPE(c_bool, c_void_p, c_int, POINTER(c_double), POINTER(c_double), POINTER(c_double), POINTER(c_double))

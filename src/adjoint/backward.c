@@ -82,7 +82,8 @@ pl_status pl_rollout_backward(pl_rollout *r, const pl_adjoint_def *def, pl_loss_
     pl_sim *sim = r->sim;
     pl_status status = PL_OK;
     size_t n3 = 3 * (size_t)sim->n;
-    double began = pl_milliseconds();
+    double began = pl_milliseconds(), recomputing = r->recomputing;
+    int recomputed = r->recomputed;
     PL_TRY(check_gradient(r, gradient));
     backward b = {.loss = loss, .user = loss_user, .gradient = gradient};
     PL_TRY(pl_sweep_create(r, def, &b.sweep));
@@ -104,7 +105,8 @@ pl_status pl_rollout_backward(pl_rollout *r, const pl_adjoint_def *def, pl_loss_
             .max_iterations = b.sweep.linear.max_iterations,
             .factorizations = b.sweep.linear.factorizations,
             .residual = b.sweep.linear.residual,
-            .milliseconds = pl_milliseconds() - began,
+            .recomputed = r->recomputed - recomputed,
+            .milliseconds = pl_milliseconds() - began - (r->recomputing - recomputing),
         };
 done:
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)

@@ -46,7 +46,8 @@ pl_status pl_rollout_tangent(pl_rollout *r, const pl_adjoint_def *def, const pl_
     pl_sim *sim = r->sim;
     pl_status status = PL_OK;
     size_t n3 = 3 * (size_t)sim->n;
-    double began = pl_milliseconds();
+    double began = pl_milliseconds(), recomputing = r->recomputing;
+    int recomputed = r->recomputed;
     if (direction->steps < r->steps)
         return pl_fail(sim->ctx, PL_ERROR_ARGUMENT, "direction: made for %d steps, the rollout has %d",
                        direction->steps, r->steps);
@@ -67,7 +68,8 @@ pl_status pl_rollout_tangent(pl_rollout *r, const pl_adjoint_def *def, const pl_
             .max_iterations = f.sweep.linear.max_iterations,
             .factorizations = f.sweep.linear.factorizations,
             .residual = f.sweep.linear.residual,
-            .milliseconds = pl_milliseconds() - began,
+            .recomputed = r->recomputed - recomputed,
+            .milliseconds = pl_milliseconds() - began - (r->recomputing - recomputing),
         };
 done:
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)

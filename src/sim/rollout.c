@@ -1,25 +1,29 @@
-/*
- * Rollouts. With a memory budget below the full tape, states are kept at a few steps and the steps between
- * are run again when a sweep needs them: bisection inside each interval, so that memory grows with the
- * logarithm of its length. Everything restarts at the first step and at
- * multiples of PL_FORGET_EVERY, where a step depends on the state alone, so recomputed steps are the original
- * ones bit for bit.
- */
+/* Rollouts: the forward pass with its tape, and what can be asked of it afterwards. */
 #include "sim/rollout.h"
+
+#include "sim/checkpoint.h"
 
 pl_rollout_def pl_rollout_def_default(void)
 {
     return (pl_rollout_def){.steps = 100, .tape = true};
 }
 
-void pl_tape_clear(pl_context *ctx, pl_tape *tape)
+static size_t entry_bytes(const pl_sim *sim, const pl_tape_entry *e)
 {
-    for (int k = 0; k < tape->count; k++) {
-        pl_free(ctx, tape->entries[k].q);
-        pl_free(ctx, tape->entries[k].contacts);
+    return sizeof *e + sizeof(double) * 3 * (size_t)sim->n +
+           sizeof *e->contacts * (size_t)e->contact_count;
+}
+
+void pl_tape_drop(const pl_sim *sim, pl_tape *tape, int count)
+{
+    for (int k = 0; k < count; k++) {
+        tape->bytes -= entry_bytes(sim, &tape->entries[k]);
+        pl_free(sim->ctx, tape->entries[k].q);
+        pl_free(sim->ctx, tape->entries[k].contacts);
     }
-    tape->count = 0;
-    tape->bytes = 0;
+    tape->count -= count;
+    if (count > 0)
+        memmove(tape->entries, tape->entries + count, sizeof *tape->entries * (size_t)tape->count);
 }
 
 static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
@@ -28,9 +32,11 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
     pl_context *ctx = sim->ctx;
     pl_status status = PL_OK;
     int m = sim->contacts.count;
-    pl_tape_entry e = {.step = sub->step, .from = sub->from, .to = sub->to, .h = sub->h, .contact_count = m};
-    PL_CHECK(pl_grow(ctx, (void **)&tape->entries, &tape->capacity, tape->count + 1, sizeof *tape->entries),
-             done);
+    pl_tape_entry e = {
+        .step = sub->step, .from = sub->from, .to = sub->to, .h = sub->h, .contact_count = m};
+    PL_CHECK(
+        pl_grow(ctx, (void **)&tape->entries, &tape->capacity, tape->count + 1, sizeof *tape->entries),
+        done);
     PL_NEW(ctx, e.q, 3 * sim->n, done);
     PL_NEW(ctx, e.contacts, m, done);
     memcpy(e.q, sim->iterate, sizeof(double) * 3 * (size_t)sim->n);
@@ -39,7 +45,7 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
         e.contacts[c] = (pl_tape_contact){.vertex = p->vertex[0], .collider = p->collider};
         memcpy(e.contacts[c].lambda, p->lambda, sizeof p->lambda);
     }
-    tape->bytes += sizeof e + sizeof(double) * 3 * (size_t)sim->n + sizeof *e.contacts * (size_t)m;
+    tape->bytes += entry_bytes(sim, &e);
     tape->entries[tape->count++] = e;
     e = (pl_tape_entry){0};
 done:
@@ -69,63 +75,33 @@ pl_inputs pl_rollout_inputs_at(const pl_rollout *r, int step)
 pl_status pl_rollout_advance(pl_rollout *r, pl_state *state, int to, pl_tape *tape)
 {
     int first = r->checkpoints[0]->step;
+    double began = pl_milliseconds();
     if (state->step == first)
         pl_sim_forget(r->sim);
     while (state->step < first + to) {
         pl_inputs inputs = pl_rollout_inputs_at(r, state->step - first);
         PL_TRY(pl_step_recorded(r->sim, state, &inputs, NULL, tape ? record : NULL, tape));
+        r->recomputed++;
     }
+    r->recomputing += pl_milliseconds() - began;
     return PL_OK;
 }
 
-static size_t state_bytes(const pl_sim *sim)
-{
-    return sizeof(pl_state) + sizeof(double) * 6 * (size_t)sim->n +
-           sizeof(double) * (3 * (size_t)sim->scene->pin_vertex_count + 7 * (size_t)sim->scene->collider_count);
-}
-
-static pl_status keep_state(pl_rollout *r, const pl_state *state)
-{
-    pl_state **place = &r->checkpoints[r->checkpoint_count];
-    PL_TRY(pl_state_create(r->sim->scene, place));
-    r->checkpoint_count++;
-    r->bytes += state_bytes(r->sim) + sizeof(pl_contact) * (size_t)state->contact_count;
-    return pl_state_copy(r->sim->scene, state, *place);
-}
-
-/* Steps between kept states: as many states as the budget holds beside one block's tape. */
-static int checkpoint_interval(const pl_rollout *r)
-{
-    size_t block = sizeof(double) * 3 * (size_t)r->sim->n * PL_FORGET_EVERY;
-    size_t room = r->def.memory_budget > block ? r->def.memory_budget - block : 0;
-    size_t levels = 2; /* bisection inside an interval keeps a few states more */
-    for (int length = r->steps / PL_FORGET_EVERY; length > 1; length /= 2)
-        levels++;
-    size_t states = room / state_bytes(r->sim);
-    states = states > levels ? states - levels : 1;
-    int blocks = (r->steps + PL_FORGET_EVERY - 1) / PL_FORGET_EVERY;
-    return PL_FORGET_EVERY * (int)(((size_t)blocks + states - 1) / states);
-}
-
-/* The forward pass: every step recorded, or states kept at intervals. */
 static pl_status run(pl_rollout *r, pl_state *state)
 {
     const pl_rollout_def *def = &r->def;
-    int first = state->step, interval = r->whole || !def->tape ? 0 : checkpoint_interval(r);
-    PL_TRY(keep_state(r, state));
     pl_sim_forget(r->sim);
     for (int k = 0; k < r->steps; k++) {
         pl_step_info info;
         pl_inputs inputs = pl_rollout_inputs_at(r, k);
-        if (interval > 0 && k > 0 && (first + k) % interval == 0)
-            PL_TRY(keep_state(r, state));
+        PL_TRY(pl_checkpoint_pass(r, state, k));
         r->time[k] = state->time;
-        PL_TRY(pl_step_recorded(r->sim, state, &inputs, &info, def->tape && r->whole ? record : NULL, &r->tape));
+        PL_TRY(pl_step_recorded(r->sim, state, &inputs, &info, def->tape ? record : NULL, &r->tape));
         if (def->progress && !def->progress(def->progress_user, k + 1, state, &info))
             return pl_fail(r->sim->ctx, PL_ERROR_INTERRUPTED, "stopped after step %d", k + 1);
     }
     r->time[r->steps] = state->time;
-    r->bytes += r->tape.bytes;
+    pl_checkpoint_finish(r);
     return PL_OK;
 }
 
@@ -140,8 +116,8 @@ pl_status pl_rollout_run(pl_sim *sim, pl_state *state, const pl_rollout_def *def
     if (!r)
         return PL_ERROR_MEMORY;
     *r = (pl_rollout){.sim = sim, .def = *def, .steps = def->steps};
-    size_t full = sizeof(double) * 3 * (size_t)sim->n * (size_t)def->steps;
-    r->whole = def->memory_budget == 0 || full <= def->memory_budget;
+    if (!def->tape)
+        r->def.memory_budget = 0;
     PL_NEW(ctx, r->checkpoints, def->steps / PL_FORGET_EVERY + 2, done);
     PL_NEW(ctx, r->time, def->steps + 1, done);
     PL_CHECK(run(r, state), done);
@@ -157,9 +133,8 @@ void pl_rollout_destroy(pl_rollout *r)
     if (!r)
         return;
     pl_context *ctx = r->sim->ctx;
-    for (int k = 0; k < r->checkpoint_count; k++)
-        pl_state_destroy(r->sim->scene, r->checkpoints[k]);
-    pl_tape_clear(ctx, &r->tape);
+    pl_checkpoint_free(r);
+    pl_tape_drop(r->sim, &r->tape, r->tape.count);
     pl_free(ctx, r->tape.entries);
     pl_free(ctx, r->checkpoints);
     pl_free(ctx, r->time);
@@ -176,72 +151,10 @@ size_t pl_rollout_bytes(const pl_rollout *r)
     return r->bytes;
 }
 
-/* The end of the block of steps that `step` (counted from the state's own origin) lies in. */
-static int block_end(int step, int last)
-{
-    int end = (step / PL_FORGET_EVERY + 1) * PL_FORGET_EVERY;
-    return end < last ? end : last;
-}
-
-/* Steps [start->step, to) in the order `reverse` says, in blocks; `start` is left unchanged. */
-static pl_status visit_range(pl_rollout *r, const pl_state *start, int to, bool reverse, pl_block_fn visit,
-                             void *user)
-{
-    pl_context *ctx = r->sim->ctx;
-    int origin = r->checkpoints[0]->step;
-    pl_status status = PL_OK;
-    pl_state *state = NULL;
-    PL_CHECK(pl_state_create(r->sim->scene, &state), done);
-    PL_CHECK(pl_state_copy(r->sim->scene, start, state), done);
-    int end = block_end(start->step, to);
-    if (end == to) {
-        pl_tape_clear(ctx, &r->tape);
-        PL_CHECK(pl_rollout_advance(r, state, to - origin, &r->tape), done);
-        PL_CHECK(visit(user, &r->tape, start), done);
-        goto done;
-    }
-    int middle = (start->step + to) / 2 / PL_FORGET_EVERY * PL_FORGET_EVERY;
-    middle = middle > start->step ? middle : end;
-    if (!reverse)
-        PL_CHECK(visit_range(r, start, middle, reverse, visit, user), done);
-    PL_CHECK(pl_rollout_advance(r, state, middle - origin, NULL), done);
-    PL_CHECK(visit_range(r, state, to, reverse, visit, user), done);
-    if (reverse)
-        PL_CHECK(visit_range(r, start, middle, reverse, visit, user), done);
-done:
-    pl_state_destroy(r->sim->scene, state);
-    return status;
-}
-
-static pl_status need_tape(const pl_rollout *r)
+pl_status pl_rollout_need_tape(const pl_rollout *r)
 {
     if (!r->def.tape)
         return pl_fail(r->sim->ctx, PL_ERROR_ARGUMENT, "the rollout was run without a tape");
-    return PL_OK;
-}
-
-static int interval_end(const pl_rollout *r, int k)
-{
-    return k + 1 < r->checkpoint_count ? r->checkpoints[k + 1]->step : r->checkpoints[0]->step + r->steps;
-}
-
-pl_status pl_rollout_reverse(pl_rollout *r, pl_block_fn visit, void *user)
-{
-    PL_TRY(need_tape(r));
-    if (r->whole)
-        return visit(user, &r->tape, r->checkpoints[0]);
-    for (int k = r->checkpoint_count - 1; k >= 0; k--)
-        PL_TRY(visit_range(r, r->checkpoints[k], interval_end(r, k), true, visit, user));
-    return PL_OK;
-}
-
-pl_status pl_rollout_forward(pl_rollout *r, pl_block_fn visit, void *user)
-{
-    PL_TRY(need_tape(r));
-    if (r->whole)
-        return visit(user, &r->tape, r->checkpoints[0]);
-    for (int k = 0; k < r->checkpoint_count; k++)
-        PL_TRY(visit_range(r, r->checkpoints[k], interval_end(r, k), false, visit, user));
     return PL_OK;
 }
 
@@ -256,7 +169,7 @@ static const pl_tape_entry *entry_of(const pl_tape *tape, int step)
 
 static pl_status check_step(const pl_rollout *r, int step)
 {
-    PL_TRY(need_tape(r));
+    PL_TRY(pl_rollout_need_tape(r));
     if (step < 0 || step > r->steps)
         return pl_fail(r->sim->ctx, PL_ERROR_ARGUMENT, "step = %d: the rollout has steps 0 to %d", step,
                        r->steps);
@@ -312,7 +225,8 @@ pl_status pl_rollout_state(pl_rollout *r, int step, double *q, double *v)
     return PL_OK;
 }
 
-/* Frames are those of the substep's start against the colliders where they end; the tape has the forces. */
+/* Frames are those of the substep's start against the colliders where they end; the tape has the
+ * forces. */
 static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
 {
     pl_sim *sim = r->sim;
@@ -332,7 +246,8 @@ static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
     for (int c = 0; c < e->contact_count; c++) {
         const pl_tape_contact *kept = &e->contacts[c];
         pl_contact_point p;
-        pl_contact_place(&obstacles, kept->vertex, kept->collider, before + 3 * (size_t)kept->vertex, &p);
+        pl_contact_place(&obstacles, kept->vertex, kept->collider, before + 3 * (size_t)kept->vertex,
+                         &p);
         memcpy(p.lambda, kept->lambda, sizeof p.lambda);
         out[c] = pl_contact_tell(&p, u);
     }

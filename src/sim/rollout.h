@@ -29,21 +29,31 @@ struct pl_rollout {
     pl_rollout_def def;
     int steps;
     bool whole;          /* the tape holds every step */
-    pl_tape tape;        /* whole, or of one block of steps */
+    pl_tape tape;        /* all steps, or those of one block or a few */
+    int tape_from;       /* its first block (sim/checkpoint.h) */
+    pl_state *begin;     /* the state before its first step */
     int checkpoint_count;
     pl_state **checkpoints; /* [checkpoint_count], ascending in step; the first is the start */
+    int next_kept;       /* block whose beginning the forward pass is to keep next */
+    bool moved;          /* checkpoints are not where the forward pass left them */
+    int recomputed;      /* steps run again so far */
+    double recomputing;  /* what that took, ms */
     double *time;        /* [steps + 1] */
-    size_t bytes;
+    size_t bytes;        /* most that tape and kept states took so far */
 };
 
-void pl_tape_clear(pl_context *ctx, pl_tape *tape);
+/* Takes the first `count` entries off. */
+void pl_tape_drop(const pl_sim *sim, pl_tape *tape, int count);
 
 /* The caller's inputs of one step. */
 pl_inputs pl_rollout_inputs_at(const pl_rollout *r, int step);
-/* Runs `state` on to step `to`, recording on the tape (NULL = not). */
+/* Runs `state` again on to step `to`, recording on the tape (NULL = not). */
 pl_status pl_rollout_advance(pl_rollout *r, pl_state *state, int to, pl_tape *tape);
 
-/* Visits the tape of blocks of steps, last block first: visit(user, tape, start) gets the state before the
+/* Refuses a rollout without a tape. */
+pl_status pl_rollout_need_tape(const pl_rollout *r);
+
+/* Visits the tape of blocks of steps, last ones first: visit(user, tape, start) gets the state before the
  * block's first step. */
 typedef pl_status (*pl_block_fn)(void *user, const pl_tape *tape, const pl_state *start);
 pl_status pl_rollout_reverse(pl_rollout *r, pl_block_fn visit, void *user);
