@@ -16,12 +16,12 @@ from ._library import (ArgumentError, ClosedError, Context, ConvergenceError, Er
 from ._library import version as __version__
 from ._mesh import Embedding, Mesh, MeshReport, Shape, shapes
 from ._rollout import WANTED, AdjointInfo, Gradient, Rollout
-from ._scene import INPUTS, PARAMETERS, Body, Scene
+from ._scene import INPUTS, PARAMETERS, Body, Collider, Scene
 from ._state import STAGES, State, StepInfo
 from ._view import View, view
 
 __all__ = [
-    "AdjointInfo", "ArgumentError", "Body", "Check", "CheckResult", "ClosedError", "Context",
+    "AdjointInfo", "ArgumentError", "Body", "Check", "CheckResult", "ClosedError", "Collider", "Context",
     "ConvergenceError", "Embedding", "Error", "FileError", "FitProgress", "FitResult", "Gradient",
     "INPUTS", "Mesh", "MeshError", "MeshReport", "NumericError", "OutOfMemoryError", "PARAMETERS",
     "ParseError", "Rollout", "STAGES", "Scene", "Shape", "State", "StepInfo", "StoppedError", "View",

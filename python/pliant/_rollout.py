@@ -16,7 +16,7 @@ from . import _api
 from ._library import ArgumentError, Array, Owner, choice, double_p, doubles, lib, view
 from ._mesh import plain
 from ._scene import INPUTS, PARAMETERS, Scene
-from ._state import State, StepInfo
+from ._state import State, StepInfo, contact_array
 
 #: What gradients are taken of.
 WANTED = ("position", "velocity", *INPUTS, *PARAMETERS)
@@ -37,7 +37,6 @@ class AdjointInfo:
     max_iterations: int  #: in the worst step
     factorizations: int
     residual: float  #: largest relative one
-    recomputed: int  #: steps run again because the tape was limited
     milliseconds: float
 
 
@@ -173,7 +172,7 @@ class Rollout(Owner):
     q, v: [steps + 1, n, 3] m and m/s; row 0 is the start. None with record=False.
     info: [steps] array with the fields of StepInfo.
     state: the State at the end.
-    steps: how many.
+    steps: how many. tape: whether it was kept.
     """
 
     _what = "rollout"
@@ -193,7 +192,7 @@ class Rollout(Owner):
                 self._inputs[name] = doubles(value, scene.shape_of(name, steps), name)
                 setattr(d.inputs, name, double_p(self._inputs[name]))
         n = scene.vertex_count
-        self.scene, self.steps = scene, steps
+        self.scene, self.steps, self.tape = scene, steps, tape
         self.state = scene.state() if state is None else scene.copy(state)
         if position is not None:
             self.state.q = position
@@ -249,6 +248,17 @@ class Rollout(Owner):
         with self.scene._with(self._parameters):
             self._core.check(lib.pl_rollout_state(self._pointer, step, double_p(q), double_p(v)))
         return q, v
+
+    def contacts(self, step: int) -> NDArray[Any]:
+        """The contacts after `step` steps, from the tape: an array as State.contacts."""
+        count, found = ctypes.c_int(), ctypes.POINTER(_api.pl_contact)()
+        self._ready()
+        with self.scene._with(self._parameters):
+            self._core.check(lib.pl_rollout_contacts(self._pointer, step, count, found))
+            try:
+                return contact_array(found, count.value)
+            finally:
+                lib.pl_free(self.scene._context._pointer, found)
 
     # --- derivatives
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _api
 from ._library import (ArgumentError, Array, Context, Handle, Owner, PathLike, choice, default_context,
-                       double_p, doubles, int_p, integers, lib, text, vector)
+                       double_p, doubles, int_p, integers, lib, text, vector, view)
 from ._mesh import Mesh, plain
 from ._state import State, StepInfo
 
@@ -47,6 +47,20 @@ class Body:
     elements: slice
     cloth: bool
     mass: float  #: kg
+
+
+@dataclass(frozen=True)
+class Collider:
+    """A rigid obstacle of a scene, as it was added."""
+
+    index: int
+    name: str
+    shape: str  #: "half_space", "sphere", "box", "cylinder", "capsule" or "mesh"
+    size: Array  #: [3] m: radius and half height, or half extents
+    friction: float  #: its own; Scene.get("friction") has the present one of every body
+    pose: Array  #: [7] position m, quaternion w, x, y, z; of one that moves, the first
+    table: Optional[tuple[Array, Array]]  #: of one that moves: times [k] s, poses [k, 7]
+    surface: Optional[Mesh]  #: of a mesh: its closed triangles, the scene's own, read only
 
 
 def _overrides(overrides: Overrides) -> tuple[int, Any]:
@@ -111,7 +125,6 @@ class Scene(Owner):
         self._workspace: Optional[tuple[Handle, Callable[[], Any]]] = None
         self._layout = 0  # counts added parts: states and rollouts belong to one layout
         self._revision = 0  # counts changes of parameters
-        self._colliders: list[tuple[Any, Any]] = []  # definitions with what they point to, for pictures
         self._parameters_of: tuple[int, dict[str, Array]] = (-1, {})
 
     @classmethod
@@ -260,11 +273,8 @@ class Scene(Owner):
         if surface is not None:
             if surface._core is not self._core:
                 raise ArgumentError("surface: made with another context than the scene")
-            surface = surface.copy()
             d.surface = surface._pointer
-        index = self._add(lib.pl_scene_add_collider, d)
-        self._colliders.append((d, (keep, surface)))
-        return index
+        return self._add(lib.pl_scene_add_collider, d)
 
     def set_friction(self, body: Reference, collider: int, friction: float) -> None:
         """The coefficient between one body and one collider, instead of the collider's own."""
@@ -313,6 +323,29 @@ class Scene(Owner):
                     Mesh._borrow(self._context, self._handle, b.mesh),
                     slice(b.vertex_offset, b.vertex_offset + b.vertex_count),
                     slice(b.element_offset, b.element_offset + b.element_count), b.cloth, b.mass))
+        return found
+
+    def _collider(self, index: int) -> Any:
+        """A collider's definition; what it points to is the scene's."""
+        d = _api.pl_collider_def()
+        with self._core as core:
+            core.check(lib.pl_scene_collider(self._pointer, index, d))
+        return d
+
+    @property
+    def colliders(self) -> list[Collider]:
+        """The colliders, in order."""
+        found = []
+        with self._core:
+            for index in range(self._info.collider_count):
+                d = self._collider(index)
+                rows = d.table.count
+                found.append(Collider(
+                    index, d.name.decode("utf-8", "replace"), SHAPES[d.shape], np.array(d.size), d.friction,
+                    np.array(d.pose),
+                    (view(self._handle, d.table.time, (rows,), writeable=False),
+                     view(self._handle, d.table.value, (rows, 7), writeable=False)) if rows else None,
+                    Mesh._borrow(self._context, self._handle, d.surface) if d.surface else None))
         return found
 
     body_count: int = _count("body_count")

@@ -40,6 +40,13 @@ class StepInfo:
     milliseconds: tuple[float, ...]  #: of the stages pliant.STAGES
 
 
+def contact_array(pointer: Any, count: int) -> NDArray[Any]:
+    """A copy of `count` pl_contacts."""
+    if not count:
+        return np.empty(0, np.dtype(_api.pl_contact))
+    return np.array((_api.pl_contact * count).from_address(ctypes.addressof(pointer.contents)))
+
+
 class State(Owner):
     """Positions, velocities and contacts at one time. Read and write the arrays between steps.
 
@@ -114,11 +121,7 @@ class State(Owner):
         gap (m), force_normal (N) and force_tangent [3] (N)."""
         with self._core:
             state = self._pointer.contents
-            if not state.contact_count:
-                return np.empty(0, np.dtype(_api.pl_contact))
-            raw = (_api.pl_contact * state.contact_count).from_address(
-                ctypes.addressof(state.contacts.contents))
-            return np.array(raw)
+            return contact_array(state.contacts, state.contact_count)
 
     def __repr__(self) -> str:
         if self.closed:

@@ -9,7 +9,7 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from . import _api
-from ._library import PathLike, double_p, int_p, lib, text
+from ._library import ArgumentError, PathLike, double_p, int_p, lib, text
 from ._rollout import Rollout
 
 
@@ -33,13 +33,14 @@ class View:
         return f"<pliant.View, {len(self.html)} bytes: show it in a notebook, or save(path)>"
 
 
-def _add(report: Any, rollout: Rollout, name: Optional[str]) -> int:
-    """The surface of all bodies as one trajectory."""
+def _add_rollout(report: Any, rollout: Rollout, name: Optional[str]) -> int:
+    """The surface of all bodies as one trajectory, with the contact forces if there is a tape to have them."""
     style = lib.pl_report_trajectory_default()
     bodies = rollout.scene.bodies
     style.name = text(name or (bodies[0].name if len(bodies) == 1 else "bodies"), "name")
-    if rollout.q is None:
-        return lib.pl_report_add_rollout(report, rollout.scene._pointer, rollout._pointer, style)
+    if rollout.tape or rollout.q is None:
+        with rollout.scene._with(rollout._parameters):
+            return lib.pl_report_add_rollout(report, rollout.scene._pointer, rollout._pointer, style)
     surfaces = [b.mesh.surface() + b.vertices.start for b in bodies]
     used, triangles = np.unique(np.concatenate(surfaces), return_inverse=True)
     frames = np.ascontiguousarray(rollout.q[:, used])
@@ -50,9 +51,22 @@ def _add(report: Any, rollout: Rollout, name: Optional[str]) -> int:
     return lib.pl_report_add_trajectory(report, style)
 
 
+def _add_collider(report: Any, rollout: Rollout, index: int) -> int:
+    """An obstacle along its table, or along the rollout's own inputs."""
+    d = rollout.scene._collider(index)
+    poses = rollout._inputs.get("collider_pose")
+    if poses is None:
+        return lib.pl_report_add_collider(report, d)
+    times, rows = np.ascontiguousarray(rollout.time[1:]), np.ascontiguousarray(poses[:, index])
+    d.table = _api.pl_table(len(times), double_p(times), double_p(rows))
+    return lib.pl_report_add_collider(report, d)
+
+
 def view(*rollouts: Rollout, names: Optional[Sequence[str]] = None, title: str = "Pliant",
          height: int = 480) -> View:
-    """Plays one or several rollouts, with the colliders that were added to the first one's scene.
+    """Plays one or several rollouts, with the colliders of the first one's scene.
+
+    Contact forces are shown on demand (key F); rollouts with tape=False have none.
 
     names: of the rollouts. height: of the frame in a notebook, pixels.
     """
@@ -60,17 +74,23 @@ def view(*rollouts: Rollout, names: Optional[Sequence[str]] = None, title: str =
         raise TypeError("view: expected at least one rollout")
     if names is not None and len(names) != len(rollouts):
         raise ValueError(f"names: expected {len(rollouts)}, got {len(names)}")
+    context = rollouts[0].scene._context
+    for rollout in rollouts:
+        rollout._ready()
+        if rollout.scene._core is not context._core:
+            raise ArgumentError("view: the rollouts' scenes are of different contexts")
+    if names is None and len(rollouts) > 1:
+        names = [f"rollout {k + 1}" for k in range(len(rollouts))]
     definition = lib.pl_report_def_default()
     definition.title = text(title, "title")
     report, page = ctypes.POINTER(_api.pl_report)(), ctypes.POINTER(ctypes.c_char)()
-    context = rollouts[0].scene._context
     with context._core as core:
         core.check(lib.pl_report_create(context._pointer, definition, report))
         try:
-            for collider, _ in rollouts[0].scene._colliders:
-                core.check(lib.pl_report_add_collider(report, collider))
+            for index in range(rollouts[0].scene.collider_count):
+                core.check(_add_collider(report, rollouts[0], index))
             for k, rollout in enumerate(rollouts):
-                core.check(_add(report, rollout, names[k] if names else None))
+                core.check(_add_rollout(report, rollout, names[k] if names else None))
             core.check(lib.pl_report_html(report, page, None))
             content = ctypes.string_at(page).decode("utf-8", "replace")
         finally:

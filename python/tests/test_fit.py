@@ -52,20 +52,3 @@ def test_stopping_and_failing(context):
         pliant.fit({**TASK, "unknowns": []}, context=context)
     with pytest.raises(pliant.FileError, match="nosuch"):
         pliant.fit("nosuch.json", context=context)
-
-
-def test_view(slide, tmp_path):
-    rollout = slide.rollout(5)
-    shown = pliant.view(rollout, slide.rollout(5, force=[[3.0, 0, 0]]), names=["as is", "pushed & <quick>"],
-                        title="Slide")
-    assert shown.html.startswith("<!doctype html>") and "Slide" in shown.html
-    frame = shown._repr_html_()
-    assert frame.startswith("<iframe srcdoc=") and "<!doctype" not in frame
-    shown.save(tmp_path / "view.html")
-    assert (tmp_path / "view.html").read_text(encoding="utf-8") == shown.html
-    assert len(pliant.view(slide.rollout(5, record=False)).html) > 10_000
-    with pytest.raises(ValueError, match="names"):
-        pliant.view(rollout, names=["a", "b"])
-    rollout.close()
-    with pytest.raises(TypeError):
-        pliant.view()
