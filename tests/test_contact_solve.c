@@ -12,6 +12,7 @@ typedef struct problem {
     int m;
     pl_law laws[MANY];
     double w[9 * MANY * MANY], b[3 * MANY];
+    float single[9 * MANY * MANY];
 } problem;
 
 /* W = rho (G G^T + 0.2 I) with columns of G in proportion to 1/sqrt(size): contacts that feel each
@@ -30,6 +31,7 @@ static void make(problem *p, int m, double mu, uint64_t seed)
             for (int k = 0; k < size; k++)
                 sum += g[size * i + k] * g[size * j + k];
             p->w[size * i + j] = rho * sum;
+            p->single[size * i + j] = (float)p->w[size * i + j];
         }
     for (int c = 0; c < m; c++) {
         const double *d = &p->w[(size_t)(3 * c * (size + 1))];
@@ -68,8 +70,9 @@ static pl_contact_solution solve(pl_context *ctx, pl_contact_solver *s, const pr
                                  double *lambda)
 {
     pl_contact_solution out;
-    assert_ok(ctx, pl_contact_solve(ctx, s, &(pl_contact_problem){p->m, p->laws, p->w, p->b, no_force},
-                                    0, lambda, &out));
+    assert_ok(ctx, pl_contact_solve(
+                       ctx, s, &(pl_contact_problem){p->m, p->laws, p->w, p->single, p->b, no_force}, 0,
+                       lambda, &out));
     if (!out.converged)
         fail_msg("%d contacts, mu %g: residual %g m after %d iterations", p->m, p->laws[0].mu,
                  out.residual, out.iterations);
@@ -115,10 +118,12 @@ static void test_goal(void **state)
     pl_contact_solution rough, fine;
     double lambda[2][3 * MOST] = {0};
     make(&p, MOST, 0.3, 21);
-    assert_ok(ctx, pl_contact_solve(ctx, &s, &(pl_contact_problem){p.m, p.laws, p.w, p.b, no_force},
+    assert_ok(ctx, pl_contact_solve(ctx, &s,
+                                    &(pl_contact_problem){p.m, p.laws, p.w, p.single, p.b, no_force},
                                     1e-6, lambda[0], &rough));
     assert_true(rough.converged && rough.residual <= 1e-6);
-    assert_ok(ctx, pl_contact_solve(ctx, &s, &(pl_contact_problem){p.m, p.laws, p.w, p.b, no_force}, 0,
+    assert_ok(ctx, pl_contact_solve(ctx, &s,
+                                    &(pl_contact_problem){p.m, p.laws, p.w, p.single, p.b, no_force}, 0,
                                     lambda[1], &fine));
     assert_true(fine.converged && fine.residual < rough.residual && fine.iterations > rough.iterations);
     pl_contact_solver_free(ctx, &s);
@@ -275,9 +280,10 @@ static pl_status run(pl_context *ctx, void *user)
     pl_contact_solution out;
     double lambda[3 * MOST] = {0};
     pl_status status = pl_contact_solve(
-        ctx, &s, &(pl_contact_problem){1, p->laws, p->w, p->b, no_force}, 0, lambda, &out);
+        ctx, &s, &(pl_contact_problem){1, p->laws, p->w, p->single, p->b, no_force}, 0, lambda, &out);
     if (status == PL_OK)
-        status = pl_contact_solve(ctx, &s, &(pl_contact_problem){p->m, p->laws, p->w, p->b, no_force},
+        status = pl_contact_solve(ctx, &s,
+                                  &(pl_contact_problem){p->m, p->laws, p->w, p->single, p->b, no_force},
                                   0, lambda, &out);
     pl_contact_solver_free(ctx, &s);
     return status;

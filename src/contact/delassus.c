@@ -1,6 +1,8 @@
 /* The Delassus matrix from cached columns of E^-1. */
 #include "contact/delassus.h"
 
+#include "contact/solve.h"
+
 pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out)
 {
     *out = (pl_delassus){.vertex_count = vertex_count};
@@ -18,6 +20,7 @@ void pl_delassus_free(pl_context *ctx, pl_delassus *d)
     pl_free(ctx, d->vertex_of);
     pl_free(ctx, d->inverse);
     pl_free(ctx, d->w);
+    pl_free(ctx, d->single);
     *d = (pl_delassus){0};
 }
 
@@ -51,7 +54,8 @@ static pl_status grow_slots(pl_context *ctx, pl_delassus *d, int need)
     return PL_OK;
 }
 
-/* With no slots yet: those of the vertices that the factor eliminated last, if it did so for contact. */
+/* With no slots yet: those of the vertices that the factor eliminated last, if it did so for contact.
+ */
 static pl_status take_last(pl_context *ctx, pl_delassus *d, pl_chol *chol)
 {
     int count;
@@ -88,20 +92,22 @@ static pl_status ensure_slots(pl_context *ctx, pl_delassus *d, pl_chol *chol, co
     if (fresh == 0)
         return PL_OK;
     int ld = 3 * d->slot_capacity;
-    pl_status status = pl_chol_inverse_block(chol, d->slot_count, d->vertex_of, fresh, d->vertex_of + before,
-                                             d->inverse + 3 * before, ld);
+    pl_status status = pl_chol_inverse_block(chol, d->slot_count, d->vertex_of, fresh,
+                                             d->vertex_of + before, d->inverse + 3 * before, ld);
     if (status != PL_OK) {
         pl_delassus_reset(d);
         return status;
     }
     for (int r = 0; r < 3 * before; r++)
         for (int c = 3 * before; c < 3 * d->slot_count; c++)
-            d->inverse[(size_t)c * (size_t)ld + (size_t)r] = d->inverse[(size_t)r * (size_t)ld + (size_t)c];
+            d->inverse[(size_t)c * (size_t)ld + (size_t)r] =
+                d->inverse[(size_t)r * (size_t)ld + (size_t)c];
     return PL_OK;
 }
 
 /* out = Ra X Rb^T, all 3x3 row-major; X has leading dimension ld. */
-static void rotate_block(const double *ra, const double *x, int ld, const double *rb, double s, double out[9])
+static void rotate_block(const double *ra, const double *x, int ld, const double *rb, double s,
+                         double out[9])
 {
     double t[9];
     for (int i = 0; i < 3; i++)
@@ -113,34 +119,56 @@ static void rotate_block(const double *ra, const double *x, int ld, const double
                                    t[3 * i + 2] * rb[3 * j + 2]);
 }
 
+static pl_status reserve_matrix(pl_context *ctx, pl_delassus *d, int size)
+{
+    if (size <= d->size_capacity)
+        return PL_OK;
+    size_t wanted = (size_t)size + (size_t)size / 2;
+    bool many = wanted >= 3 * PL_MANY_CONTACTS;
+    double *w = pl_alloc(ctx, wanted * wanted, sizeof *w);
+    float *single = w && many ? pl_alloc(ctx, wanted * wanted, sizeof *single) : NULL;
+    if (!w || (many && !single)) {
+        pl_free(ctx, w);
+        return PL_ERROR_MEMORY;
+    }
+    pl_free(ctx, d->w);
+    pl_free(ctx, d->single);
+    d->w = w, d->single = single;
+    d->size_capacity = (int)wanted;
+    return PL_OK;
+}
+
+/* The rows of contact a. */
+static void build_rows(pl_delassus *d, double h, const pl_contact_set *set, int a)
+{
+    size_t size = 3 * (size_t)set->count;
+    int ld = 3 * d->slot_capacity;
+    const pl_contact_point *pa = &set->points[a];
+    for (int b = 0; b < set->count; b++) {
+        const pl_contact_point *pb = &set->points[b];
+        double block[9] = {0};
+        for (int k = 0; k < pa->count; k++)
+            for (int l = 0; l < pb->count; l++) {
+                const double *x = d->inverse + (size_t)(3 * d->slot_of[pa->vertex[k]]) * (size_t)ld +
+                                  3 * (size_t)d->slot_of[pb->vertex[l]];
+                rotate_block(pa->frame, x, ld, pb->frame, h * h * pa->beta[k] * pb->beta[l], block);
+            }
+        for (int r = 0; r < 3; r++)
+            memcpy(d->w + (size_t)(3 * a + r) * size + 3 * (size_t)b, block + 3 * r,
+                   3 * sizeof(double));
+    }
+    double *rows = d->w + 3 * (size_t)a * size;
+    for (size_t k = 0; set->count >= PL_MANY_CONTACTS && k < 3 * size; k++)
+        d->single[3 * (size_t)a * size + k] = (float)rows[k];
+}
+
 pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, double h,
                             const pl_contact_set *set)
 {
-    size_t size = 3 * (size_t)set->count;
     PL_TRY(ensure_slots(ctx, d, chol, set));
-    if ((int)size > d->size_capacity) {
-        size_t wanted = size + size / 2;
-        double *w = pl_alloc(ctx, wanted * wanted, sizeof *w);
-        if (!w)
-            return PL_ERROR_MEMORY;
-        pl_free(ctx, d->w);
-        d->w = w;
-        d->size_capacity = (int)wanted;
-    }
-    int ld = 3 * d->slot_capacity;
+    PL_TRY(reserve_matrix(ctx, d, 3 * set->count));
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (set->count > 64)
     for (int a = 0; a < set->count; a++)
-        for (int b = 0; b < set->count; b++) {
-            const pl_contact_point *pa = &set->points[a], *pb = &set->points[b];
-            double block[9] = {0};
-            for (int k = 0; k < pa->count; k++)
-                for (int l = 0; l < pb->count; l++) {
-                    const double *x = d->inverse + (size_t)(3 * d->slot_of[pa->vertex[k]]) * (size_t)ld +
-                                      3 * (size_t)d->slot_of[pb->vertex[l]];
-                    rotate_block(pa->frame, x, ld, pb->frame, h * h * pa->beta[k] * pb->beta[l], block);
-                }
-            for (int r = 0; r < 3; r++)
-                memcpy(d->w + (size_t)(3 * a + r) * size + 3 * (size_t)b, block + 3 * r, 3 * sizeof(double));
-        }
+        build_rows(d, h, set, a);
     return PL_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * W = h^2 H E^-1 H^T for the contacts of a step. Blocks of E^-1 between touched vertices are kept as long
- * as the factor of E is: sliding and resting contacts pay for their columns once.
+ * W = h^2 H E^-1 H^T for the contacts of a step. Blocks of E^-1 between touched vertices are kept as
+ * long as the factor of E is: sliding and resting contacts pay for their columns once.
  */
 #ifndef PL_DELASSUS_H
 #define PL_DELASSUS_H
@@ -10,12 +10,13 @@
 
 typedef struct pl_delassus {
     int vertex_count;
-    int *slot_of;     /* [n] the vertex's slot, or -1 */
+    int *slot_of; /* [n] the vertex's slot, or -1 */
     int slot_count, slot_capacity;
-    int *vertex_of;   /* [slot_capacity] */
-    double *inverse;  /* [3 slot_capacity, 3 slot_capacity] E^-1 between the slots */
+    int *vertex_of;  /* [slot_capacity] */
+    double *inverse; /* [3 slot_capacity, 3 slot_capacity] E^-1 between the slots */
     int size_capacity;
-    double *w;        /* [3 m, 3 m] */
+    double *w;     /* [3 m, 3 m] */
+    float *single; /* the same rounded, where the contact solver wants it */
 } pl_delassus;
 
 pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out);

@@ -9,16 +9,16 @@
 
 #define MAX_NEWTON     40
 #define MAX_HALVINGS   12
-#define DENSE_CONTACTS 128 /* a dense LU is faster up to here */
-#define GMRES_LIMIT    24  /* more iterations than this and a new LU is cheaper */
-#define GMRES_GOAL     1e-7
+#define GMRES_LIMIT    20   /* more iterations than this and a new LU is cheaper */
+#define GMRES_ROUGHEST 1e-2 /* of a Newton step's residual: how well its system is solved at least, */
+#define GMRES_FINEST   1e-6 /* and at most: single precision */
 #define SLOWEST_CHANGE 0.95 /* of eps^2 from one stage of a continuation to the next */
 #define RELATIVE_GOAL  1e-9 /* of the smaller member of each complementary pair */
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
 {
-    void *arrays[] = {s->jacobian,    s->pivot,  s->delta, s->step,    s->trial,
-                      s->trial_delta, s->linear, s->soft,  s->reached, s->product};
+    void *arrays[] = {s->jacobian, s->single,      s->pivot,  s->vector, s->image,   s->delta,  s->step,
+                      s->trial,    s->trial_delta, s->linear, s->soft,   s->reached, s->product};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     pl_krylov_free(ctx, &s->krylov);
@@ -47,8 +47,12 @@ static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
     PL_NEW(ctx, s->soft, wanted, fail);
     PL_NEW(ctx, s->reached, 3 * wanted, fail);
     PL_NEW(ctx, s->product, 3 * wanted, fail);
-    if (wanted > DENSE_CONTACTS)
+    if (wanted >= PL_MANY_CONTACTS) {
+        PL_NEW(ctx, s->single, 9 * wanted * wanted, fail);
+        PL_NEW(ctx, s->vector, 3 * wanted, fail);
+        PL_NEW(ctx, s->image, 3 * wanted, fail);
         PL_CHECK(pl_krylov_reserve(ctx, &s->krylov, 3 * (int)wanted, GMRES_LIMIT), fail);
+    }
     s->capacity = (int)wanted;
     return PL_OK;
 fail:
@@ -78,8 +82,8 @@ static double merit(int m, const pl_law *laws, const double *delta, const double
     return sum;
 }
 
-/* Below this a contact's residual is as small as the rounding of delta = b + W (lambda - origin), and of lambda
- * itself, lets it be. */
+/* Below this a contact's residual is as small as the rounding of delta = b + W (lambda - origin), and
+ * of lambda itself, lets it be. */
 static double rounding_floor(const pl_contact_problem *p, int c, const pl_law *law, const double *delta,
                              const double *lambda)
 {
@@ -136,8 +140,8 @@ void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const
     }
 }
 
-/* Whether no residual is above what the rounding of W (lambda - origin) over a whole row can cause: the test of
- * last resort, when iterations bring nothing more. */
+/* Whether no residual is above what the rounding of W (lambda - origin) over a whole row can cause: the
+ * test of last resort, when iterations bring nothing more. */
 static bool at_rounding(const pl_contact_solver *s, const pl_contact_problem *p, const double *lambda)
 {
     int size = 3 * p->count;
@@ -158,20 +162,23 @@ static bool at_rounding(const pl_contact_solver *s, const pl_contact_problem *p,
 
 typedef struct large_system {
     pl_contact_solver *s;
-    int m;
-    const double *w;
+    const pl_contact_problem *p;
 } large_system;
 
 /* y = (D_lambda + D_delta W) x */
 static pl_status apply_schur(void *user, const double *x, double *y)
 {
-    large_system *l = user;
-    int size = 3 * l->m;
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, size, size, 1, l->w, size, x, 1, 0, l->s->product, 1);
-    for (int c = 0; c < l->m; c++) {
-        double force[3];
-        pl_mat3_vec(l->s->linear[c].d_delta, l->s->product + 3 * c, y + 3 * c);
-        pl_mat3_vec(l->s->linear[c].d_lambda, x + 3 * c, force);
+    const large_system *l = user;
+    pl_contact_solver *s = l->s;
+    int size = 3 * l->p->count;
+    for (int i = 0; i < size; i++)
+        s->vector[i] = (float)x[i];
+    cblas_sgemv(CblasColMajor, CblasNoTrans, size, size, 1, l->p->single, size, s->vector, 1, 0,
+                s->image, 1);
+    for (int c = 0; c < l->p->count; c++) {
+        double force[3], moved[3] = {s->image[3 * c], s->image[3 * c + 1], s->image[3 * c + 2]};
+        pl_mat3_vec(s->linear[c].d_delta, moved, y + 3 * c);
+        pl_mat3_vec(s->linear[c].d_lambda, x + 3 * c, force);
         pl_axpy3(1, force, y + 3 * c);
     }
     return PL_OK;
@@ -179,37 +186,70 @@ static pl_status apply_schur(void *user, const double *x, double *y)
 
 static pl_status apply_old_lu(void *user, const double *x, double *y)
 {
-    large_system *l = user;
-    int size = 3 * l->m;
-    memcpy(y, x, sizeof(double) * (size_t)size);
-    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, l->s->jacobian, size, l->s->pivot, y, size);
+    const large_system *l = user;
+    pl_contact_solver *s = l->s;
+    int size = 3 * l->p->count;
+    for (int i = 0; i < size; i++)
+        s->vector[i] = (float)x[i];
+    LAPACKE_sgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, s->single, size, s->pivot, s->vector, size);
+    for (int i = 0; i < size; i++)
+        y[i] = s->vector[i];
     return PL_OK;
 }
 
-/* s->step = -S^-1 residual; *solved is false when S is singular. */
-static pl_status newton_step(pl_context *ctx, pl_contact_solver *s, int m, const double *w,
-                             bool *solved)
+/* s->step = S^-1 s->trial by GMRES to a relative residual, with the LU of an earlier S or of this one.
+ */
+static pl_status iterative_step(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
+                                double accuracy, bool *solved)
 {
-    int size = 3 * m;
+    int m = p->count, size = 3 * m;
+    large_system l = {s, p};
+    pl_krylov_result result = {0};
+    for (int attempt = s->factored == m ? 0 : 1; attempt < 2 && !result.converged; attempt++) {
+        if (attempt == 1) {
+            pl_contact_schur(ctx, m, s->linear, p->w, s->jacobian);
+            for (size_t k = 0; k < (size_t)size * (size_t)size; k++)
+                s->single[k] = (float)s->jacobian[k];
+            s->factored = 0;
+            if (LAPACKE_sgetrf_work(LAPACK_COL_MAJOR, size, size, s->single, size, s->pivot) != 0)
+                break;
+            s->factored = m;
+        }
+        PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, &l},
+                        (pl_operator){apply_old_lu, &l}, s->trial, s->step, accuracy, GMRES_LIMIT,
+                        &result));
+    }
+    *solved = result.converged;
+    return PL_OK;
+}
+
+/* s->step = -S^-1 residual, to `accuracy` of it; *solved is false when S is singular. */
+static pl_status newton_step(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
+                             double accuracy, bool *solved)
+{
+    int m = p->count, size = 3 * m;
+    *solved = false;
     for (int c = 0; c < m; c++)
         for (int k = 0; k < 3; k++)
             s->trial[3 * c + k] = -s->linear[c].residual[k];
-    *solved = true;
-    if (m > DENSE_CONTACTS && s->factored == m) {
-        large_system l = {s, m, w};
-        pl_krylov_result result;
-        PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, &l},
-                        (pl_operator){apply_old_lu, &l}, s->trial, s->step, GMRES_GOAL, GMRES_LIMIT,
-                        &result));
-        if (result.converged)
-            return PL_OK;
-    }
-    pl_contact_schur(ctx, m, s->linear, w, s->jacobian);
+    if (m >= PL_MANY_CONTACTS)
+        PL_TRY(iterative_step(ctx, s, p, accuracy, solved));
+    if (*solved)
+        return PL_OK;
+    pl_contact_schur(ctx, m, s->linear, p->w, s->jacobian);
     memcpy(s->step, s->trial, sizeof(double) * (size_t)size);
     *solved =
         LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, s->jacobian, size, s->pivot, s->step, size) == 0;
-    s->factored = *solved ? m : 0;
+    s->factored = 0;
     return PL_OK;
+}
+
+/* How well the next Newton step's system is to be solved: better as the steps converge faster, and not
+ * beyond what is asked of the residuals. `value` is half their sum of squares. */
+static double step_accuracy(double value, double last_value, double goal)
+{
+    double wanted = fmax(value / last_value, 0.1 * goal / sqrt(2 * value));
+    return fmin(fmax(wanted, GMRES_FINEST), GMRES_ROUGHEST);
 }
 
 static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
@@ -217,7 +257,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
 {
     int m = p->count, size = 3 * m;
     displacement(s, p, lambda, s->delta);
-    double value = merit(m, laws, s->delta, lambda);
+    double value = merit(m, laws, s->delta, lambda), last = value;
     out->converged = false;
     for (int iteration = 0; iteration < MAX_NEWTON; iteration++) {
         for (int c = 0; c < m; c++)
@@ -228,7 +268,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
         }
         out->iterations++;
         bool solved;
-        PL_TRY(newton_step(ctx, s, m, p->w, &solved));
+        PL_TRY(newton_step(ctx, s, p, step_accuracy(value, last, goal), &solved));
         if (!solved)
             return PL_OK; /* not converged */
         double t = 1, next = value;
@@ -249,6 +289,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
             return PL_OK; /* no descent: not converged */
         memcpy(lambda, s->trial, sizeof(double) * (size_t)size);
         memcpy(s->delta, s->trial_delta, sizeof(double) * (size_t)size);
+        last = value;
         value = next;
     }
     return PL_OK;

@@ -5,7 +5,8 @@
  *
  * by Newton's method on the Fischer-Burmeister form with the Jacobian S = D_lambda + D_delta W, and
  * continuation in eps when that fails. Systems of few contacts are solved by a dense LU; of many by
- * GMRES with the LU of an earlier S.
+ * GMRES, as well as the Newton step deserves, with the LU of an earlier S. Both S and its LU are then
+ * in single precision: they change how fast Newton's method converges, never what it converges to.
  */
 #ifndef PL_CONTACT_SOLVE_H
 #define PL_CONTACT_SOLVE_H
@@ -13,12 +14,17 @@
 #include "contact/law.h"
 #include "linalg/krylov.h"
 
+/* From here on a step of GMRES with an old LU is cheaper than a new LU. */
+#define PL_MANY_CONTACTS 48
+
 typedef struct pl_contact_solver {
     int capacity;     /* contacts there is room for */
     double *jacobian; /* [3 m, 3 m] LU of S, column-major for LAPACK */
-    int *pivot;       /* [3 m] */
-    int factored;     /* contacts of the S whose LU is kept for GMRES; 0 = none */
+    float *single;    /* [3 m, 3 m] the same in single precision, for many contacts */
+    int *pivot;       /* [3 m] of the last LU */
+    int factored;     /* contacts of the S whose LU is kept in `single`; 0 = none */
     pl_krylov krylov;
+    float *vector, *image;                      /* [3 m] operands in single precision */
     double *product;                            /* [3 m] */
     double *delta, *step, *trial, *trial_delta; /* [3 m] */
     pl_law_linear *linear;                      /* [m] */
@@ -45,6 +51,7 @@ typedef struct pl_contact_problem {
     int count;            /* m contacts */
     const pl_law *laws;   /* [m] */
     const double *w;      /* [3 m, 3 m] symmetric, row-major */
+    const float *single;  /* the same rounded; needed from PL_MANY_CONTACTS on, NULL below */
     const double *b;      /* [3 m] delta at lambda = origin, m */
     const double *origin; /* [3 m] N: near the answer, rounding is of small differences only */
 } pl_contact_problem;

@@ -1,7 +1,7 @@
 /* CHOLMOD behind the pattern of a scene. */
 #include "linalg/chol.h"
 
-#include "linalg/single.h"
+#include "linalg/triangular.h"
 
 #include <cholmod.h>
 #include <lapacke.h>
@@ -13,15 +13,16 @@ struct pl_chol {
     const pl_pattern *pattern;
     int block;
     int last_count;
-    int *last;        /* [last_count] vertices eliminated last */
-    double *trailing; /* [3 last_count, 3 last_count] scratch of pl_chol_inverse_last */
-    int *place;       /* [3 n] a permuted unknown's row there, or -1 */
-    pl_single single; /* the newest factor's copy, when single_ready */
-    bool single_ready;
+    int *last;                /* [last_count] vertices eliminated last */
+    double *trailing;         /* [3 last_count, 3 last_count] scratch of pl_chol_inverse_last */
+    int *place;               /* [3 n] a permuted unknown's row there, or -1 */
+    pl_triangular triangular; /* solves with blocks of 3 */
+    bool rounded;             /* its single-precision copy is of the newest factor */
+    double *begun;            /* [n, 3] pl_chol_begin's answer, for scalar entries */
     cholmod_common common;
     cholmod_sparse *matrix; /* lower triangle, scalar CSC */
     cholmod_factor *factor;
-    cholmod_dense *b, *x, *work_y, *work_e; /* one right-hand side [n, 3], kept between solves */
+    cholmod_dense *b, *x, *work_y, *work_e; /* of scalar entries: one right-hand side [n, 3] */
     cholmod_dense *panel_b, *panel_x, *panel_y, *panel_e; /* PANEL columns at once */
 };
 
@@ -145,6 +146,22 @@ done:
     return status;
 }
 
+/* The factor's layout, by reference. */
+static pl_supernodes supernodes(const pl_chol *c)
+{
+    const cholmod_factor *f = c->factor;
+    return (pl_supernodes){
+        .n = (int)f->n,
+        .count = (int)f->nsuper,
+        .first = f->super,
+        .begin = f->pi,
+        .at = f->px,
+        .row = f->s,
+        .order = f->Perm,
+        .value = f->x,
+    };
+}
+
 pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, int last_count,
                          const int *last, pl_chol **out)
 {
@@ -162,8 +179,7 @@ pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, 
     c->common.supernodal = CHOLMOD_SUPERNODAL;
     size_t n = (size_t)pattern->n;
     c->matrix = lower_structure(c);
-    c->b = cholmod_allocate_dense(n * (size_t)block, (size_t)(3 / block), n * (size_t)block,
-                                  CHOLMOD_REAL, &c->common);
+    c->b = cholmod_allocate_dense(n, 3, n, CHOLMOD_REAL, &c->common);
     if (!c->matrix || !c->b) {
         status = cholmod_failed(c, "allocation");
         goto done;
@@ -173,6 +189,10 @@ pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, 
         memcpy(c->last, last, sizeof(int) * (size_t)last_count);
     c->last_count = last_count;
     PL_CHECK(analyse(c), done);
+    if (block == 3) {
+        pl_supernodes l = supernodes(c);
+        PL_CHECK(pl_triangular_create(ctx, &l, c->factor->xsize, &c->triangular), done);
+    }
     *out = c;
     c = NULL;
 done:
@@ -191,7 +211,8 @@ void pl_chol_destroy(pl_chol *c)
     cholmod_free_sparse(&c->matrix, &c->common);
     cholmod_free_factor(&c->factor, &c->common);
     cholmod_finish(&c->common);
-    pl_single_free(c->ctx, &c->single);
+    pl_triangular_free(&c->triangular);
+    pl_free(c->ctx, c->begun);
     pl_free(c->ctx, c->last);
     pl_free(c->ctx, c->trailing);
     pl_free(c->ctx, c->place);
@@ -223,7 +244,7 @@ static void fill_values(pl_chol *c, const double *values)
 
 pl_status pl_chol_factor(pl_chol *c, const double *values)
 {
-    c->single_ready = false;
+    c->rounded = false;
     fill_values(c, values);
     if (!cholmod_factorize(c->matrix, c->factor, &c->common))
         return cholmod_failed(c, "factorisation");
@@ -233,54 +254,84 @@ pl_status pl_chol_factor(pl_chol *c, const double *values)
     return PL_OK;
 }
 
-pl_status pl_chol_solve(pl_chol *c, const double *b, double *x)
+/* Three columns at once by CHOLMOD. */
+static pl_status solve_scalar(pl_chol *c, const double *b, double *x)
 {
     int n = c->pattern->n;
     double *in = c->b->x;
-    if (c->block == 3)
-        memcpy(in, b, sizeof(double) * 3 * (size_t)n);
-    else
-        for (int i = 0; i < n; i++)
-            for (int k = 0; k < 3; k++)
-                in[k * n + i] = b[3 * i + k];
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            in[k * n + i] = b[3 * i + k];
     if (!cholmod_solve2(CHOLMOD_A, c->factor, c->b, NULL, &c->x, NULL, &c->work_y, &c->work_e,
                         &c->common))
         return cholmod_failed(c, "solve");
     const double *result = c->x->x;
-    if (c->block == 3)
-        memcpy(x, result, sizeof(double) * 3 * (size_t)n);
-    else
-        for (int i = 0; i < n; i++)
-            for (int k = 0; k < 3; k++)
-                x[3 * i + k] = result[k * n + i];
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            x[3 * i + k] = result[k * n + i];
     return PL_OK;
 }
 
-/* The factor's layout, by reference. */
-static pl_supernodes supernodes(const pl_chol *c)
+/* The factor's layout, with its copy in single precision up to date. */
+static pl_supernodes rounded_supernodes(pl_chol *c)
 {
-    const cholmod_factor *f = c->factor;
-    return (pl_supernodes){
-        .n = (int)f->n,
-        .count = (int)f->nsuper,
-        .first = f->super,
-        .begin = f->pi,
-        .at = f->px,
-        .row = f->s,
-        .order = f->Perm,
-        .value = f->x,
-    };
+    pl_supernodes l = supernodes(c);
+    if (!c->rounded)
+        pl_triangular_round(&c->triangular, &l);
+    c->rounded = true;
+    return l;
+}
+
+pl_status pl_chol_solve(pl_chol *c, const double *b, double *x)
+{
+    if (c->block == 1)
+        return solve_scalar(c, b, x);
+    pl_supernodes l = supernodes(c);
+    pl_triangular_solve(&c->triangular, &l, true, b, x);
+    return PL_OK;
 }
 
 pl_status pl_chol_correct(pl_chol *c, const double *b, double *x)
 {
     if (c->block == 1)
-        return pl_chol_solve(c, b, x);
+        return solve_scalar(c, b, x);
+    pl_supernodes l = rounded_supernodes(c);
+    pl_triangular_solve(&c->triangular, &l, false, b, x);
+    return PL_OK;
+}
+
+void pl_chol_focus(pl_chol *c, int count, const int *vertices)
+{
     pl_supernodes l = supernodes(c);
-    if (!c->single_ready)
-        PL_TRY(pl_single_copy(c->ctx, &c->single, &l, c->factor->xsize));
-    c->single_ready = true;
-    pl_single_solve(&c->single, &l, b, x);
+    if (c->block == 3)
+        pl_triangular_focus(&c->triangular, &l, count, vertices);
+}
+
+pl_status pl_chol_begin(pl_chol *c, const double *b, double *x)
+{
+    size_t size = 3 * (size_t)c->pattern->n;
+    if (c->block == 3) {
+        pl_supernodes l = rounded_supernodes(c);
+        pl_triangular_begin(&c->triangular, &l, b, x);
+        return PL_OK;
+    }
+    if (!c->begun && !(c->begun = pl_alloc(c->ctx, size, sizeof *c->begun)))
+        return PL_ERROR_MEMORY;
+    PL_TRY(solve_scalar(c, b, c->begun));
+    memcpy(x, c->begun, sizeof(double) * size);
+    return PL_OK;
+}
+
+pl_status pl_chol_end(pl_chol *c, const double *change, double *x)
+{
+    if (c->block == 3) {
+        pl_supernodes l = supernodes(c);
+        pl_triangular_end(&c->triangular, &l, change, x);
+        return PL_OK;
+    }
+    PL_TRY(solve_scalar(c, change, x));
+    for (int i = 0; i < 3 * c->pattern->n; i++)
+        x[i] += c->begun[i];
     return PL_OK;
 }
 

@@ -115,3 +115,19 @@ pl_status pl_matrix_solve(pl_sim *sim, const double *b, double *x)
     sim->info.linear_solves++;
     return pl_chol_solve(pl_matrix_factor(sim), b, x);
 }
+
+void pl_matrix_focus(pl_sim *sim)
+{
+    pl_chol_focus(pl_matrix_factor(sim), sim->delassus.slot_count, sim->delassus.vertex_of);
+}
+
+pl_status pl_matrix_begin(pl_sim *sim, const double *b, double *x)
+{
+    sim->info.linear_solves++;
+    return pl_chol_begin(pl_matrix_factor(sim), b, x);
+}
+
+pl_status pl_matrix_end(pl_sim *sim, const double *change, double *x)
+{
+    return pl_chol_end(pl_matrix_factor(sim), change, x);
+}

@@ -18,8 +18,8 @@
 #define GOOD_RATE       0.95 /* a longer sequence than this is not worth waiting for */
 #define UPHILL_STEPS    8    /* full steps that may enlarge the correction */
 #define UPHILL_RATE     2.0
-#define LAW_GOAL        1e-3 /* of the last correction: how well the contact law is solved on the way */
-#define LAW_EXACT_BELOW 1e4  /* tolerances: from here on it is solved to rounding */
+#define LAW_GOAL        0.03 /* of the correction: how well the contact law is solved on the way */
+#define LAW_EXACT_BELOW 1    /* tolerances: expecting a correction as small as this, to rounding */
 
 typedef struct newton {
     pl_sim *sim;
@@ -95,6 +95,7 @@ static pl_status prepare_contacts(newton *s)
         return PL_OK;
     PL_TRY(
         pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), s->sub->h, &sim->contacts));
+    pl_matrix_focus(sim);
     for (int c = 0; c < m; c++) {
         const double *w = sim->delassus.w + (size_t)(3 * c) * (size_t)(3 * m + 1);
         size_t next = (size_t)(3 * m + 1);
@@ -109,19 +110,34 @@ static pl_status prepare_contacts(newton *s)
     return PL_OK;
 }
 
+/* How well the contact law is to be solved, m: on the way to the solution not much better than the
+ * elastic problem will be after this correction, whose size the last one and the rate foretell. */
+static double law_goal(const newton *s, const double *move)
+{
+    const pl_contact_set *set = &s->sim->contacts;
+    double last = s->norm, rate = s->stale && s->last_rate > 0 ? s->last_rate : 0.1;
+    for (int c = 0; s->norm == 0 && c < set->count; c++)
+        last = fmax(last, pl_norm3(move + 3 * (size_t)set->points[c].vertex[0]));
+    double expected = fmin(rate, 1) * last;
+    return expected > LAW_EXACT_BELOW * s->sim->scene->def.tolerance ? LAW_GOAL * expected : 0;
+}
+
 /* lambda from the contact law, given the move that the present forces (sim->origin) make. */
 static pl_status solve_law(newton *s, const double *q, const double *move)
 {
     pl_sim *sim = s->sim;
     int m = sim->contacts.count;
     pl_contact_solution solution;
-    for (int i = 0; i < 3 * sim->n; i++)
-        sim->guess[i] = (q[i] - s->sub->q0[i]) + move[i];
-    for (int c = 0; c < m; c++)
-        pl_contact_delta(&sim->contacts.points[c], sim->guess, sim->free_motion + 3 * c);
-    /* Far from the solution the law need not be solved better than the elastic problem is. */
-    double goal = s->norm > LAW_EXACT_BELOW * sim->scene->def.tolerance ? LAW_GOAL * s->norm : 0;
-    pl_contact_problem problem = {m, sim->laws, sim->delassus.w, sim->free_motion, sim->origin};
+    for (int c = 0; c < m; c++) {
+        const pl_contact_point *p = &sim->contacts.points[c];
+        for (int k = 0; k < p->count; k++)
+            for (int i = 3 * p->vertex[k]; i < 3 * p->vertex[k] + 3; i++)
+                sim->guess[i] = (q[i] - s->sub->q0[i]) + move[i];
+        pl_contact_delta(p, sim->guess, sim->free_motion + 3 * c);
+    }
+    double goal = law_goal(s, move);
+    pl_contact_problem problem = {
+        m, sim->laws, sim->delassus.w, sim->delassus.single, sim->free_motion, sim->origin};
     PL_TRY(pl_contact_solve(sim->ctx, &sim->contact_solver, &problem, goal, sim->lambda, &solution));
     sim->info.inner_iterations += solution.iterations;
     s->law_failed = !solution.converged;
@@ -134,22 +150,15 @@ static pl_status solve_law(newton *s, const double *q, const double *move)
     return PL_OK;
 }
 
-/* x = E^-1 b. Single precision will do for a correction, but not where gaps of 1e-12 m are to be met.
- */
-static pl_status apply_inverse(newton *s, double *x)
-{
-    pl_sim *sim = s->sim;
-    bool gaps = sim->contacts.count > 0 && s->norm <= LAW_EXACT_BELOW * sim->scene->def.tolerance;
-    PL_TRY(gaps ? pl_matrix_solve(sim, x, x) : pl_matrix_correct(sim, x, x));
-    pl_stage(sim, PL_STAGE_SOLVE);
-    return PL_OK;
-}
-
-/* The move of the present forces, then the law's change of them and what that moves. */
-static pl_status correct_contacts(newton *s, const double *q, double *move)
+/* move = E^-1 (rhs + h^2 H^T (lambda - origin)), rhs in `move`: what the present forces move at the
+ * contacts, the law's change of them, then everything. In single precision but for the contacts, where
+ * gaps of 1e-12 m are to be met. */
+static pl_status move_with_contacts(newton *s, const double *q, double *move)
 {
     pl_sim *sim = s->sim;
     double h2 = s->sub->h * s->sub->h;
+    PL_TRY(pl_matrix_begin(sim, move, move));
+    pl_stage(sim, PL_STAGE_SOLVE);
     PL_TRY(solve_law(s, q, move));
     memset(sim->guess, 0, sizeof(double) * 3 * (size_t)sim->n);
     for (int c = 0; c < sim->contacts.count; c++) {
@@ -157,9 +166,8 @@ static pl_status correct_contacts(newton *s, const double *q, double *move)
         pl_sub3(sim->lambda + 3 * c, sim->origin + 3 * c, change);
         pl_contact_scatter(&sim->contacts.points[c], h2, change, sim->guess);
     }
-    PL_TRY(apply_inverse(s, sim->guess));
-    for (int i = 0; i < 3 * sim->n; i++)
-        move[i] += sim->guess[i];
+    PL_TRY(pl_matrix_end(sim, sim->guess, move));
+    pl_stage(sim, PL_STAGE_SOLVE);
     return PL_OK;
 }
 
@@ -176,10 +184,13 @@ static pl_status correct(newton *s, const double *q, double *move, double *norm)
         memcpy(sim->origin, sim->lambda, sizeof(double) * 3 * (size_t)m);
     for (int c = 0; c < m; c++)
         pl_contact_scatter(&sim->contacts.points[c], h2, sim->origin + 3 * c, move);
-    PL_TRY(apply_inverse(s, move));
     s->law_failed = s->law_rough = false;
-    if (m > 0)
-        PL_TRY(correct_contacts(s, q, move));
+    if (m > 0) {
+        PL_TRY(move_with_contacts(s, q, move));
+    } else {
+        PL_TRY(pl_matrix_correct(sim, move, move));
+        pl_stage(sim, PL_STAGE_SOLVE);
+    }
     *norm = 0;
     for (int i = 0; i < sim->n; i++) {
         double length = pl_norm3(move + 3 * (size_t)i);

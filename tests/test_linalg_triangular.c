@@ -1,0 +1,151 @@
+/* Triangular solves in parts: threads do not show, a focus is met exactly, a changed right-hand side
+ * costs no second solve. Through pl_chol, on a body large enough for threads. */
+#include "common_alloc.h"
+
+#include "linalg/chol.h"
+
+enum { SIDE = 12, N = SIDE * SIDE * SIDE, FOCUS = 20 };
+
+typedef struct system {
+    pl_pattern pattern;
+    double *values;
+    double b[3 * N], change[3 * N];
+    int focus[FOCUS];
+} system_data;
+
+/* A discrete Laplacian of the cells of a cube plus 0.05, its blocks turned a little so that they are
+ * full. */
+static system_data *make(pl_context *ctx)
+{
+    static int cells[(SIDE - 1) * (SIDE - 1) * (SIDE - 1) * 8];
+    int count = 0;
+    for (int x = 0; x + 1 < SIDE; x++)
+        for (int y = 0; y + 1 < SIDE; y++)
+            for (int z = 0; z + 1 < SIDE; z++, count++)
+                for (int k = 0; k < 8; k++)
+                    cells[8 * count + k] =
+                        (x + (k & 1)) + SIDE * ((y + (k >> 1 & 1)) + SIDE * (z + (k >> 2)));
+    system_data *s = calloc(1, sizeof *s);
+    pl_stencils stencils = {.count = count, .width = 8, .index = cells};
+    assert_ok(ctx, pl_pattern_create(ctx, N, 1, &stencils, &s->pattern));
+    s->values = calloc((size_t)(9 * s->pattern.nnz), sizeof(double));
+    uint64_t seed = 5;
+    for (int i = 0; i < N; i++) {
+        double *diagonal = s->values + 9 * s->pattern.diag[i];
+        for (int k = s->pattern.row[i]; k < s->pattern.row[i + 1]; k++) {
+            if (s->pattern.col[k] == i)
+                continue;
+            for (int r = 0; r < 9; r++)
+                s->values[9 * k + r] = r % 4 == 0 ? -1 : 0.1;
+            for (int r = 0; r < 9; r++)
+                diagonal[r] += r % 4 == 0 ? 1 : -0.1;
+        }
+        for (int r = 0; r < 9; r += 4)
+            diagonal[r] += 0.05;
+        for (int r = 0; r < 3; r++)
+            s->b[3 * i + r] = test_random(&seed);
+    }
+    for (int k = 0; k < FOCUS; k++) {
+        s->focus[k] = (89 * k + 3) % N;
+        for (int r = 0; r < 3; r++)
+            s->change[3 * s->focus[k] + r] = 5 * test_random(&seed);
+    }
+    return s;
+}
+
+static void discard(pl_context *ctx, system_data *s)
+{
+    pl_pattern_free(ctx, &s->pattern);
+    free(s->values);
+    free(s);
+}
+
+static pl_chol *factor(pl_context *ctx, const system_data *s, int last_count)
+{
+    pl_chol *chol;
+    assert_ok(ctx, pl_chol_create(ctx, &s->pattern, 3, last_count, s->focus, &chol));
+    assert_ok(ctx, pl_chol_factor(chol, s->values));
+    return chol;
+}
+
+static double largest_difference(const double *a, const double *b, double *size)
+{
+    double worst = 0;
+    *size = 0;
+    for (int i = 0; i < 3 * N; i++) {
+        worst = fmax(worst, fabs(a[i] - b[i]));
+        *size = fmax(*size, fabs(b[i]));
+    }
+    return worst;
+}
+
+/* begin and end against whole solves: at the focus what end adds to begin is A^-1 change to double
+ * precision, elsewhere to single. Free order, and the focus eliminated last. */
+static void test_begin_end(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(2);
+    system_data *s = make(ctx);
+    static double exact[3 * N], both[3 * N], sum[3 * N], added[3 * N], x[3 * N], begun[3 * N];
+    for (int last = 0; last <= FOCUS; last += FOCUS) {
+        pl_chol *chol = factor(ctx, s, last);
+        double size;
+        assert_ok(ctx, pl_chol_solve(chol, s->b, exact));
+        assert_ok(ctx, pl_chol_solve(chol, s->change, added));
+        for (int i = 0; i < 3 * N; i++)
+            sum[i] = exact[i] + added[i];
+        pl_chol_focus(chol, FOCUS, s->focus);
+        memcpy(begun, s->b, sizeof begun);
+        assert_ok(ctx, pl_chol_begin(chol, begun, begun)); /* in place */
+        assert_ok(ctx, pl_chol_end(chol, s->change, both));
+        /* 6e-8 times some growth. */
+        assert_true(largest_difference(both, sum, &size) <= 2e-6 * size);
+        for (int k = 0; k < FOCUS; k++)
+            for (int i = 3 * s->focus[k]; i < 3 * s->focus[k] + 3; i++) {
+                assert_close(begun[i], exact[i], 2e-6 * size);
+                assert_close(both[i] - begun[i], added[i], 1e-14 * size);
+            }
+        /* A plain correction knows no focus. */
+        assert_ok(ctx, pl_chol_correct(chol, s->b, x));
+        pl_chol_focus(chol, 0, NULL);
+        assert_ok(ctx, pl_chol_correct(chol, s->b, both));
+        assert_memory_equal(x, both, sizeof x);
+        assert_true(largest_difference(x, exact, &size) <= 2e-6 * size);
+        assert_true(largest_difference(x, exact, &size) >= 1e-10 * size);
+        pl_chol_destroy(chol);
+    }
+    discard(ctx, s);
+    pl_context_destroy(ctx);
+}
+
+static void test_threads_do_not_show(void **state)
+{
+    (void)state;
+    static double first[3][3 * N], x[3][3 * N];
+    for (int threads = 1; threads <= 3; threads++) {
+        pl_context *ctx = test_context(threads);
+        system_data *s = make(ctx);
+        pl_chol *chol = factor(ctx, s, 0);
+        assert_ok(ctx, pl_chol_solve(chol, s->b, x[0]));
+        assert_ok(ctx, pl_chol_correct(chol, s->b, x[1]));
+        pl_chol_focus(chol, FOCUS, s->focus);
+        assert_ok(ctx, pl_chol_begin(chol, s->b, x[2]));
+        assert_ok(ctx, pl_chol_end(chol, s->change, x[2]));
+        if (threads == 1)
+            memcpy(first, x, sizeof first);
+        else
+            assert_memory_equal(first, x, sizeof first);
+        pl_chol_destroy(chol);
+        discard(ctx, s);
+        pl_context_destroy(ctx);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_begin_end),
+        cmocka_unit_test(test_threads_do_not_show),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
