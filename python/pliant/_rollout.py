@@ -37,6 +37,7 @@ class AdjointInfo:
     max_iterations: int  #: in the worst step
     factorizations: int
     residual: float  #: largest relative one
+    recomputed: int  #: steps run again because the tape was limited
     milliseconds: float
 
 
