@@ -100,6 +100,15 @@ static void print_json(const char *path, const pl_fit_result *r)
 
 /* ------------------------------------------------------------------------------- command */
 
+/* There is nothing to resume before the first iteration. */
+static bool can_resume(const char *directory)
+{
+    char path[4096];
+    return directory &&
+           snprintf(path, sizeof path, "%s/checkpoint.json", directory) < (int)sizeof path &&
+           access(path, F_OK) == 0;
+}
+
 static int fit(const char *path, fit_options *options, pl_context *ctx)
 {
     int code;
@@ -119,10 +128,9 @@ static int fit(const char *path, fit_options *options, pl_context *ctx)
         clear_progress();
     }
     code = cli_exit_code(status);
-    if (status == PL_ERROR_INTERRUPTED && options->out)
-        fprintf(stderr, "pliant: interrupted; --resume goes on from the last iteration\n");
-    else if (status == PL_ERROR_INTERRUPTED)
-        fprintf(stderr, "pliant: interrupted\n");
+    if (status == PL_ERROR_INTERRUPTED)
+        fprintf(stderr, "pliant: interrupted%s\n",
+                can_resume(options->out) ? "; --resume goes on from the last iteration" : "");
     else if (status != PL_OK)
         cli_report(ctx, status);
     else if (options->json)

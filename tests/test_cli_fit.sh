@@ -45,6 +45,20 @@ wait $process || code=$?
 expect 0 "$pliant" fit "$task" "${descent[@]}" --out "$work/cut" --resume
 cmp "$work/whole/history.csv" "$work/cut/history.csv" || fail "resumed history differs"
 
+# Ctrl-C while the target is simulated (here for minutes) ends the command within a step.
+"$pliant" fit "$task" --threads 1 --set steps=100000 --out "$work/early" >/dev/null 2>"$work/stderr" &
+process=$!
+until [ -d "$work/early" ]; do # it is made just before
+    kill -0 $process 2>/dev/null || fail "ended by itself: $(cat "$work/stderr")"
+    sleep 0.02
+done
+kill -INT $process
+code=0
+timeout 60 tail --pid=$process -f /dev/null || fail "does not stop while it simulates the target"
+wait $process || code=$?
+[ "$code" = 130 ] || fail "interrupted in the target: exit code $code"
+grep -q '^pliant: interrupted$' "$work/stderr" || fail "said $(cat "$work/stderr")"
+
 # What goes wrong is said, with the right exit code.
 expect 3 "$pliant" fit "$task" "${descent[@]}" --out "$work/cut"
 grep -q 'there is a fit already' "$work/stderr" || fail "overwrites a fit"

@@ -45,6 +45,7 @@ static int set_up(void **state)
     char path[128];
     snprintf(path, sizeof path, "%s/task.json", f->directory);
     assert_ok(f->ctx, pl_task_load(f->ctx, path, 0, NULL, &f->task));
+    assert_ok(f->ctx, pl_task_complete(f->task, NULL, NULL));
     f->n = 3 * f->task->scene->vertex_count;
     f->q = malloc((size_t)f->n * sizeof(double));
     f->v = malloc((size_t)f->n * sizeof(double));

@@ -30,6 +30,7 @@ static void check_gradient(pl_context *ctx, const tiny *t, pl_task *task, const 
 {
     pl_evaluation *e;
     double g[2], difference[2], error[2], loss, off = 0, length = 0;
+    assert_ok(ctx, pl_task_complete(task, NULL, NULL));
     assert_ok(ctx, pl_evaluation_create(task, &e));
     assert_ok(ctx, pl_evaluation_loss(e, x, &loss, g));
     assert_ok(ctx, pl_evaluation_difference(e, x, t->step, difference, error));

@@ -234,6 +234,34 @@ static void resumed_equals_uninterrupted(void **state)
     }
 }
 
+/* Stopped while its target is simulated: at once, and nothing is spoilt for the next try. */
+static void stops_while_the_target_is_simulated(void **state)
+{
+    fixture *f = *state;
+    pl_task *task = load(f, long_tasks[2]);
+    pl_fit_def def = pl_fit_def_default();
+    pl_fit_result *r, *again;
+    def.report = false;
+    assert_ok(f->ctx, pl_task_fit(task, &def, &r));
+    pl_task *other = load(f, long_tasks[2]);
+    patience p = {4}; /* of the target's 15 steps */
+    def.keep_going = lose_patience;
+    def.user = &p;
+    assert_int_equal(pl_task_fit(other, &def, &again), PL_ERROR_INTERRUPTED);
+    assert_null(again);
+    assert_int_equal(p.left, 0);
+    assert_non_null(strstr(pl_context_error(f->ctx), "simulating the target"));
+    p.left = 1 << 30;
+    assert_ok(f->ctx, pl_task_fit(other, &def, &again));
+    assert_int_equal(again->row_count, r->row_count);
+    assert_int_equal(again->rollouts, r->rollouts);
+    assert_memory_equal(again->loss, r->loss, (size_t)r->row_count * sizeof *r->loss);
+    pl_fit_result_free(task, r);
+    pl_fit_result_free(other, again);
+    pl_task_destroy(task);
+    pl_task_destroy(other);
+}
+
 /* A fit that used up its iterations goes on with more of them, as if it had had them from the start. */
 static void more_iterations_continue(void **state)
 {
@@ -406,6 +434,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(writes_its_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(uncertainty_of_a_linear_problem, set_up, tear_down),
         cmocka_unit_test_setup_teardown(resumed_equals_uninterrupted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(stops_while_the_target_is_simulated, set_up, tear_down),
         cmocka_unit_test_setup_teardown(more_iterations_continue, set_up, tear_down),
         cmocka_unit_test_setup_teardown(half_written_checkpoints_do_no_harm, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_checkpoints_are_refused, set_up, tear_down),

@@ -90,6 +90,7 @@ static void derivatives_match_differences(void **unused)
         pl_evaluation *e;
         files_write(directory, "task.json", examples[k].task);
         assert_ok(ctx, pl_task_load(ctx, path, 0, NULL, &task));
+        assert_ok(ctx, pl_task_complete(task, NULL, NULL));
         assert_ok(ctx, pl_evaluation_create(task, &e));
         task->adjoint_tolerance = 1e-12;
         int n = task->n, m = task->residual_count;

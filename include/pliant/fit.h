@@ -57,7 +57,7 @@ PL_API const char *pl_stop_text(pl_stop stop); /* a clause such as "the loss rea
 typedef struct pl_task pl_task;
 
 /*
- * Reads and checks a task; simulates its targets if they are to be. `overrides` [override_count] are
+ * Reads and checks a task; targets that are to be simulated wait for pl_task_fit. `overrides` [override_count] are
  * "path=value" texts: "optimizer.iterations=5" of the task, "scene.bodies[0].mesh.cell=0.1" of its
  * scene. Messages are as those of pl_scene_load. On failure *out is NULL.
  */
@@ -86,7 +86,7 @@ typedef struct pl_fit_def {
     bool report;           /* write report.html and pictures too; default true */
     bool uncertainty;      /* standard errors and correlations at the end; default true */
     void (*progress)(void *user, const pl_fit_progress *progress); /* may be NULL */
-    bool (*keep_going)(void *user); /* asked after every step; NULL = always */
+    bool (*keep_going)(void *user); /* asked after every step, the target's too; NULL = always */
     void *user;
 } pl_fit_def;
 
@@ -109,7 +109,7 @@ typedef struct pl_fit_result {
     const double *difference;     /* [k, p] the same by finite differences; NaN where not made */
     const double *standard_error; /* [p], NaN where it could not be told */
     const double *correlation;    /* [p, p] */
-    double seconds;               /* of the whole fit */
+    double seconds;               /* of the whole fit, without simulating its target */
     double forward_seconds, backward_seconds; /* rollouts; adjoint or tangent sweeps */
     int rollouts, sweeps;
     int steps;         /* of a rollout */

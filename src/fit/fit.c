@@ -340,6 +340,8 @@ static pl_status prepare(pl_fit *fit)
     if (fit->def.resume && !fit->def.directory)
         return pl_fail(fit->ctx, PL_ERROR_ARGUMENT, "resume needs a directory");
     PL_TRY(prepare_directory(fit));
+    PL_TRY(pl_task_complete(task, fit->def.keep_going, fit->def.user));
+    fit->started = pl_milliseconds();
     PL_TRY(pl_evaluation_create(task, &fit->evaluation));
     fit->evaluation->keep_going = fit->def.keep_going;
     fit->evaluation->user = fit->def.user;
@@ -350,7 +352,7 @@ static pl_status prepare(pl_fit *fit)
 
 pl_status pl_task_fit(pl_task *task, const pl_fit_def *def, pl_fit_result **out)
 {
-    pl_fit fit = {.ctx = task->ctx, .task = task, .def = *def, .started = pl_milliseconds()};
+    pl_fit fit = {.ctx = task->ctx, .task = task, .def = *def};
     pl_fit_result *result = NULL;
     pl_status status = PL_OK;
     *out = NULL;

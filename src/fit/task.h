@@ -149,6 +149,7 @@ struct pl_task {
     int term_count;
     pl_term *terms;
     bool simulated_targets;  /* of any term */
+    bool complete;           /* targets are there */
     int data_residual_count; /* of the terms */
     int residual_count;      /* with the unknowns' regularisers */
     pl_optimizer_def optimizer;
@@ -181,6 +182,10 @@ void pl_term_free(pl_context *ctx, pl_term *term);
 pl_status pl_target_read(pl_context *ctx, const char *path, pl_term *term);
 /* Targets that no file gave, from the trajectory of the true values. */
 pl_status pl_task_record_targets(pl_task *task, pl_rollout *rollout);
+
+/* What loading leaves for later, because it takes a simulation: targets at the true values, and with
+ * them the fingerprint. Needed before any loss; keep_going (may be NULL) is asked after every step. */
+pl_status pl_task_complete(pl_task *task, bool (*keep_going)(void *user), void *user);
 
 /* Adds the loss terms of one step and their derivatives: dq, dv [n, 3], each may be NULL. */
 pl_status pl_task_loss_at(const pl_task *task, int step, const double *q, const double *v,

@@ -1,5 +1,5 @@
-/* Task files, from text to task: parse, override, check, load the scene, read unknowns and loss,
- * targets. */
+/* Task files, from text to task: parse, override, check, load the scene, read unknowns and loss;
+ * targets that are simulated when they are first needed. */
 #include "fit/task.h"
 
 #include "sim/sim.h"
@@ -134,26 +134,6 @@ done:
 
 /* ------------------------------------------------------------------------------- task */
 
-/* Simulates at the true values and keeps what the loss compares with. */
-static pl_status simulate_targets(pl_task *task)
-{
-    pl_status status = PL_OK;
-    pl_evaluation *e = NULL;
-    double *x = NULL;
-    PL_CHECK(pl_evaluation_create(task, &e), done);
-    PL_NEW(task->ctx, x, task->n, done);
-    pl_task_true_x(task, x);
-    status = pl_evaluation_run(e, x);
-    if (status != PL_OK)
-        status = pl_fail_within(task->ctx, status, "simulating the target at the true values");
-    else
-        status = pl_task_record_targets(task, e->rollout);
-done:
-    pl_free(task->ctx, x);
-    pl_evaluation_destroy(e);
-    return status;
-}
-
 static pl_status build(pl_task *task, const pl_document *document, int override_count,
                        const char *const *overrides)
 {
@@ -184,12 +164,12 @@ static pl_status build(pl_task *task, const pl_document *document, int override_
     }
     PL_TRY(pl_task_read_unknowns(task, document));
     PL_TRY(pl_task_read_terms(task, document));
-    PL_TRY(pl_task_prepare_inputs(task));
-    return task->simulated_targets ? simulate_targets(task) : PL_OK;
+    return pl_task_prepare_inputs(task);
 }
 
 /* Everything an iteration depends on, beside the scene's text: the task as overridden but for how many
- * iterations to make and what people read, the scene's changes, meshes, targets. */
+ * iterations to make and what people read, the scene's changes, meshes. Targets come last, when they
+ * are there (pl_task_complete). */
 static pl_status take_fingerprint(pl_task *task, const pl_document *document, int override_count,
                                   const char *const *overrides)
 {
@@ -211,10 +191,43 @@ static pl_status take_fingerprint(pl_task *task, const pl_document *document, in
             fold(hash, overrides[i], strlen(overrides[i]) + 1);
     fold(hash, task->scene->q0, 3 * (size_t)task->scene->vertex_count * sizeof(double));
     fold(hash, task->scene->v0, 3 * (size_t)task->scene->vertex_count * sizeof(double));
+    return PL_OK;
+}
+
+/* Simulates at the true values and keeps what the loss compares with. */
+static pl_status simulate_targets(pl_task *task, bool (*keep_going)(void *user), void *user)
+{
+    pl_status status = PL_OK;
+    pl_evaluation *e = NULL;
+    double *x = NULL;
+    PL_CHECK(pl_evaluation_create(task, &e), done);
+    e->keep_going = keep_going;
+    e->user = user;
+    PL_NEW(task->ctx, x, task->n, done);
+    pl_task_true_x(task, x);
+    status = pl_evaluation_run(e, x);
+    if (status != PL_OK)
+        status = pl_fail_within(task->ctx, status, "simulating the target at the true values");
+    else
+        status = pl_task_record_targets(task, e->rollout);
+done:
+    pl_free(task->ctx, x);
+    pl_evaluation_destroy(e);
+    return status;
+}
+
+pl_status pl_task_complete(pl_task *task, bool (*keep_going)(void *user), void *user)
+{
+    if (task->complete)
+        return PL_OK;
+    if (task->simulated_targets)
+        PL_TRY(simulate_targets(task, keep_going, user));
     for (int k = 0; k < task->term_count; k++) {
         const pl_term *term = &task->terms[k];
-        fold(hash, term->target, 3 * (size_t)term->first[term->step_count] * sizeof(double));
+        fold(&task->fingerprint, term->target,
+             3 * (size_t)term->first[term->step_count] * sizeof(double));
     }
+    task->complete = true;
     return PL_OK;
 }
 
