@@ -21,6 +21,15 @@ def test_missing_libraries_are_named(tmp_path):
     assert "sudo apt install" in done.stderr
 
 
+def test_a_missing_compiler_is_named(tmp_path):
+    if shutil.which("cmake") is None:
+        pytest.skip("needs cmake: apt install cmake")
+    done = subprocess.run(["cmake", "-S", ROOT / "python", "-B", tmp_path], capture_output=True, text=True,
+                          env={**os.environ, "CC": str(tmp_path / "none")})
+    assert done.returncode != 0
+    assert "sudo apt install build-essential" in done.stderr and "libsuitesparse-dev" in done.stderr
+
+
 def test_a_missing_library_is_an_import_error(tmp_path):
     done = subprocess.run([sys.executable, "-c", "import pliant"], capture_output=True, text=True,
                           env={**os.environ, "PLIANT_LIBRARY": str(tmp_path / "none.so")})
