@@ -139,22 +139,38 @@ done:
 /* Vertex k of the element in slot s. */
 #define CORNER(el, s, k) ((el)->blocks[(s) / PL_LANES].vertex[k][(s) % PL_LANES])
 
+/* The pairs of vertices that feel each other's bending, [count, 2]; counts them if pairs is NULL. */
+static int list_bending_pairs(const pl_elastic *el, int *pairs)
+{
+    int count = 0;
+    for (const pl_bending_patch *p = el->patches; p < el->patches + el->patch_count; p++)
+        for (int k = 0; k < p->count; k++)
+            for (int l = 0; l < k; l++) {
+                if (!pl_bending_couples(p, k, l))
+                    continue;
+                if (pairs)
+                    memcpy(pairs + 2 * (size_t)count, (int[]){p->vertex[k], p->vertex[l]},
+                           2 * sizeof *pairs);
+                count++;
+            }
+    return count;
+}
+
 static pl_status create_pattern(pl_elastic *el)
 {
     pl_status status = PL_OK;
-    int *tets = NULL, *edges = NULL;
+    int *tets = NULL, *pairs = NULL, pair_count = list_bending_pairs(el, NULL);
     PL_NEW(el->ctx, tets, 4 * (size_t)el->element_count, done);
-    PL_NEW(el->ctx, edges, 4 * (size_t)el->edge_count, done);
+    PL_NEW(el->ctx, pairs, 2 * (size_t)pair_count, done);
     FOR_ELEMENTS(el, g, e)
     for (int k = 0; k < 4; k++)
         tets[4 * (size_t)e + (size_t)k] = k < corner_count(g) ? CORNER(el, el->slot[e], k) : -1;
-    for (int e = 0; e < el->edge_count; e++)
-        memcpy(edges + 4 * (size_t)e, el->edges[e].vertex, 4 * sizeof *edges);
-    pl_stencils lists[2] = {{el->element_count, 4, tets}, {el->edge_count, 4, edges}};
+    list_bending_pairs(el, pairs);
+    pl_stencils lists[2] = {{el->element_count, 4, tets}, {pair_count, 2, pairs}};
     status = pl_pattern_create(el->ctx, el->vertex_count, 2, lists, &el->pattern);
 done:
     pl_free(el->ctx, tets);
-    pl_free(el->ctx, edges);
+    pl_free(el->ctx, pairs);
     return status;
 }
 
@@ -179,19 +195,19 @@ static pl_status map_forces(pl_elastic *el)
     FOR_ELEMENTS(el, g, e)
     for (int k = 0; k < corner_count(g); k++)
         el->vertex_begin[CORNER(el, el->slot[e], k) + 1]++;
-    for (int e = 0; e < el->edge_count; e++)
-        for (int k = 0; k < 4; k++)
-            el->vertex_begin[el->edges[e].vertex[k] + 1]++;
+    for (int i = 0; i < el->patch_count; i++)
+        for (int k = 0; k < el->patches[i].count; k++)
+            el->vertex_begin[el->patches[i].vertex[k] + 1]++;
     prefix_sum(el->vertex_begin, el->vertex_count);
     PL_NEW(el->ctx, el->vertex_from, el->vertex_begin[el->vertex_count], done);
     FOR_ELEMENTS(el, g, e)
     for (int k = 0; k < corner_count(g); k++)
         el->vertex_from[el->vertex_begin[CORNER(el, el->slot[e], k)]++] =
             PL_FORCE_STRIDE * el->slot[e] + 3 * k;
-    for (int e = 0; e < el->edge_count; e++)
-        for (int k = 0; k < 4; k++)
-            el->vertex_from[el->vertex_begin[el->edges[e].vertex[k]]++] =
-                PL_FORCE_STRIDE * (el->slot_count + e) + 3 * k;
+    for (int i = 0; i < el->patch_count; i++)
+        for (int k = 0; k < el->patches[i].count; k++)
+            el->vertex_from[el->vertex_begin[el->patches[i].vertex[k]]++] =
+                el->patches[i].force_at + 3 * k;
     restore_begins(el->vertex_begin, el->vertex_count);
 done:
     return status;
@@ -231,10 +247,12 @@ done:
 static pl_status create_buffers(pl_elastic *el)
 {
     pl_status status = PL_OK;
-    size_t writers = (size_t)el->slot_count + (size_t)el->edge_count;
+    size_t forces = PL_FORCE_STRIDE * (size_t)el->slot_count;
+    for (int i = 0; i < el->patch_count; i++)
+        forces += 3 * (size_t)el->patches[i].count;
     PL_NEW(el->ctx, el->bending, el->pattern.nnz, done);
-    PL_NEW(el->ctx, el->energy, writers, done);
-    PL_NEW(el->ctx, el->force, PL_FORCE_STRIDE * writers, done);
+    PL_NEW(el->ctx, el->energy, (size_t)el->slot_count + (size_t)el->patch_count, done);
+    PL_NEW(el->ctx, el->force, forces, done);
     PL_NEW(el->ctx, el->tangent, PL_TANGENT_STRIDE * (size_t)el->slot_count, done);
     PL_NEW(el->ctx, el->scratch, 2 * (size_t)el->slot_count, done);
 done:
@@ -253,9 +271,9 @@ pl_status pl_elastic_create(pl_context *ctx, int vertex_count, int body_count,
     el->backend = backends[0];
     el->vertex_count = vertex_count;
     PL_CHECK(create_elements(el, body_count, bodies), done);
-    PL_CHECK(pl_bending_create(ctx, body_count, bodies, &el->edge_count, &el->edges), done);
+    PL_CHECK(pl_bending_create(ctx, body_count, bodies, &el->patch_count, &el->patches), done);
     PL_CHECK(create_pattern(el), done);
-    pl_bending_locate(el);
+    PL_CHECK(pl_bending_locate(el), done);
     PL_CHECK(map_forces(el), done);
     PL_CHECK(map_tangent(el), done);
     PL_CHECK(create_buffers(el), done);
@@ -277,7 +295,8 @@ void pl_elastic_destroy(pl_elastic *el)
     pl_free(ctx, el->volume);
     pl_free(ctx, el->young);
     pl_free(ctx, el->poisson);
-    pl_free(ctx, el->edges);
+    pl_free(ctx, el->patches);
+    pl_free(ctx, el->patch_entry);
     pl_pattern_free(ctx, &el->pattern);
     pl_free(ctx, el->mirror);
     pl_free(ctx, el->entry_begin);

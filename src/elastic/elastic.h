@@ -5,7 +5,7 @@
  *     F = U diag(sigma) V^T      P = U diag(tau(sigma)) V^T      grad Psi = sum_e V_e P_e G_e
  *
  * Elements (tets, cloth triangles) are kept in blocks of PL_LANES for the vector kernels; bending is a
- * constant quadratic form over the cloth's interior edges.
+ * constant quadratic form over the cloth's triangles and what lies around each.
  */
 #ifndef PL_ELASTIC_H
 #define PL_ELASTIC_H
@@ -77,8 +77,8 @@ void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, doub
 void pl_elastic_param_jvp(pl_elastic *el, const double *q, const double *dyoung, const double *dpoisson,
                           const double *dbending, double scale, double *out);
 
-/* Fields for pictures, at an admissible q; each may be NULL. energy [m] J (a bent edge's goes half to
- * each of its triangles), cauchy [m, 9] Pa (of cloth: per area that keeps its thickness), von_mises [m]
+/* Fields for pictures, at an admissible q; each may be NULL. energy [m] J (of cloth with its
+ * bending), cauchy [m, 9] Pa (of cloth: per area that keeps its thickness), von_mises [m]
  * Pa. */
 void pl_elastic_fields(pl_elastic *el, const double *q, double *energy, double *cauchy,
                        double *von_mises);

@@ -46,13 +46,13 @@ static int run_elements(const pl_elastic *el, const double *q, bool clamp, doubl
     return bad;
 }
 
-static void run_edges(const pl_elastic *el, const double *q)
+static void run_patches(const pl_elastic *el, const double *q)
 {
 #pragma omp for schedule(static) nowait
-    for (int e = 0; e < el->edge_count; e++) {
-        size_t writer = (size_t)el->slot_count + (size_t)e;
-        el->energy[writer] = pl_bending_force(&el->edges[e], el->edges[e].stiffness, q,
-                                              el->force + PL_FORCE_STRIDE * writer);
+    for (int i = 0; i < el->patch_count; i++) {
+        const pl_bending_patch *patch = &el->patches[i];
+        el->energy[el->slot_count + i] =
+            pl_bending_force(patch, patch->stiffness, q, el->force + patch->force_at);
     }
 }
 
@@ -113,7 +113,7 @@ pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clam
                             el->bending,  scale,      diagonal,        tangent};
 #pragma omp parallel num_threads(el->ctx->threads) if (el->slot_count > PL_SERIAL) reduction(min : bad)
     {
-        run_edges(el, q);
+        run_patches(el, q);
         bad = run_elements(el, q, clamp, tangent ? el->tangent : NULL);
 #pragma omp barrier
         if (gradient)
@@ -124,7 +124,7 @@ pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clam
     if (bad < INT_MAX)
         return (pl_elastic_result){INFINITY, element_of_slot(el, bad)};
     return (pl_elastic_result){
-        sum_in_order(el->energy, (size_t)el->slot_count + (size_t)el->edge_count), -1};
+        sum_in_order(el->energy, (size_t)el->slot_count + (size_t)el->patch_count), -1};
 }
 
 /* The constant matrix's weight of an element. Projective bodies: w = 2 mu, the method's own. Exact
@@ -240,11 +240,7 @@ void pl_elastic_fields(pl_elastic *el, const double *q, double *energy, double *
                 von_mises[e] = von_mises_stress(stress);
         }
     }
-    /* A bent edge's energy is its two triangles', half each. */
-    double force[12];
-    for (int i = 0; energy && i < el->edge_count; i++) {
-        double half = 0.5 * pl_bending_force(&el->edges[i], el->edges[i].stiffness, q, force);
-        energy[el->edges[i].element[0]] += half;
-        energy[el->edges[i].element[1]] += half;
-    }
+    for (int i = 0; energy && i < el->patch_count; i++)
+        energy[el->patches[i].element] +=
+            pl_bending_energy(&el->patches[i], el->patches[i].stiffness, q);
 }

@@ -14,15 +14,21 @@ typedef struct pl_elastic_group {
     int block_offset, block_count;
 } pl_elastic_group;
 
-/* Energy stiffness/2 |sum_k weight_k x_k|^2 of an interior edge of cloth (bending.c). */
-typedef struct pl_bending_edge {
-    int vertex[4];       /* the edge's two ends, then the two corners across it */
-    int element[2];      /* the triangles that share it */
-    double weight[4];    /* sum 0 */
-    double inverse_area; /* 1/(A_0 + A_1), 1/m^2 */
-    double stiffness;    /* mean flexural rigidity times inverse_area, N/m */
-    int entry[4][4];     /* where (vertex[k], vertex[l]) is in the pattern */
-} pl_bending_edge;
+/* Vertices that a triangle's curvature can depend on: its own, one beyond each side, and two beyond
+ * each of those. */
+#define PL_PATCH 12
+
+/* A cloth triangle's bending energy, stiffness/2 |kappa|^2 with kappa = sum_k weight_k x_k
+ * (bending_patch.c). */
+typedef struct pl_bending_patch {
+    int element;
+    int count;                  /* of its vertices */
+    int force_at;               /* where its [count, 3] begins in pl_elastic.force */
+    int vertex[PL_PATCH];       /* [count] */
+    double weight[PL_PATCH][3]; /* [count, 3] for kappa_xx, kappa_yy, sqrt 2 kappa_xy, 1/m^2; sum 0 */
+    double area;                /* m^2 */
+    double stiffness;           /* flexural rigidity times area, N m^3 */
+} pl_bending_patch;
 
 struct pl_elastic {
     pl_context *ctx;
@@ -35,8 +41,9 @@ struct pl_elastic {
     double *volume;           /* [element_count] m^3 */
     double *young, *poisson;  /* [element_count] as set */
 
-    int edge_count;
-    pl_bending_edge *edges; /* [edge_count] */
+    int patch_count;
+    pl_bending_patch *patches; /* [patch_count] */
+    int *patch_entry; /* where (vertex[k], vertex[l]) is in the pattern or -1, [count, count] of each */
 
     pl_pattern pattern;
     int *mirror;       /* [nnz] entry (j, i) of entry (i, j) */
@@ -46,29 +53,33 @@ struct pl_elastic {
     int *vertex_from;  /* offsets in `force` that add up to a vertex's gradient */
     double *bending;   /* [nnz] the bending energy's constant matrix */
 
-    /* Written by the kernels. Bending edges come after the slots in energy and force. */
-    double *energy;  /* [slot_count + edge_count] */
-    double *force;   /* [slot_count + edge_count, 4, 3] */
+    /* Written by the kernels. Bending comes after the slots in energy and force. */
+    double *energy;  /* [slot_count + patch_count] */
+    double *force;   /* [slot_count, 4, 3], then each patch's [count, 3] */
     double *tangent; /* [slot_count, PL_TANGENT_STRIDE] */
     double *scratch; /* [2, slot_count] parameter derivatives */
 };
 
-/* The interior edges of the cloth bodies. *out is the caller's. */
+/* The patches of the cloth bodies' triangles that bend. *out is the caller's. */
 pl_status pl_bending_create(pl_context *ctx, int body_count, const pl_elastic_body *bodies, int *count,
-                            pl_bending_edge **out);
-/* Where the edges are in el->pattern; once it is there. */
-void pl_bending_locate(pl_elastic *el);
-/* Each edge's stiffness from its triangles' flexural rigidity [element_count], and the matrix. */
+                            pl_bending_patch **out);
+/* Where the patches are in el->pattern, once it is there, and in el->force. */
+pl_status pl_bending_locate(pl_elastic *el);
+/* Whether vertices k and l of a patch feel each other; not if their weights are orthogonal. */
+bool pl_bending_couples(const pl_bending_patch *patch, int k, int l);
+/* Each patch's stiffness from its triangle's flexural rigidity [element_count], and the matrix. */
 void pl_bending_set(pl_elastic *el, const double *rigidity);
-/* One edge's gradient [4, 3] for a stiffness; returns its energy. */
-double pl_bending_force(const pl_bending_edge *edge, double stiffness, const double *q, double *force);
-/* d(grad)/d(stiffness) . z of one edge: (sum w_k x_k) . (sum w_k z_k) */
-double pl_bending_product(const pl_bending_edge *edge, const double *x, const double *z);
+double pl_bending_energy(const pl_bending_patch *patch, double stiffness, const double *q);
+/* One patch's gradient [count, 3] for a stiffness; returns its energy. */
+double pl_bending_force(const pl_bending_patch *patch, double stiffness, const double *q,
+                        double *force);
+/* d(grad)/d(stiffness) . z of one patch: kappa(x) . kappa(z) */
+double pl_bending_product(const pl_bending_patch *patch, const double *x, const double *z);
 
 /* The job of evaluating a group's blocks at q, all of them and no outputs. */
 pl_element_job pl_elastic_job(const pl_elastic *el, const pl_elastic_group *group, const double *q);
-/* out [n, 3] = (or, with add, +=) scale * the sum of el->force over each vertex's elements and edges;
- * inside a parallel region. */
+/* out [n, 3] = (or, with add, +=) scale * the sum of el->force over each vertex's elements and
+ * patches; inside a parallel region. */
 void pl_elastic_gather_force(const pl_elastic *el, bool add, double scale, double *out);
 
 /* Blocks that one thread takes at a time. */

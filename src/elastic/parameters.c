@@ -55,8 +55,8 @@ void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, doub
     double *by_mu = el->scratch, *by_lambda = el->scratch + el->slot_count;
     for (int g = 0; (dyoung || dpoisson) && g < el->group_count; g++) {
         const pl_elastic_group *group = &el->groups[g];
-#pragma omp parallel for num_threads(el->ctx->threads) schedule(dynamic, PL_CHUNK) \
-    if (el->slot_count > PL_SERIAL)
+#pragma omp parallel for num_threads(el->ctx->threads)                                                 \
+    schedule(dynamic, PL_CHUNK) if (el->slot_count > PL_SERIAL)
         for (int b = group->block_offset; b < group->block_offset + group->block_count; b++) {
             pl_element_job job = pl_elastic_job(el, group, q);
             job.first = b;
@@ -72,11 +72,9 @@ void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, doub
                 dpoisson[e] += l.dmu[1] * mu + l.dlambda[1] * lambda;
         }
     }
-    for (int i = 0; dbending && i < el->edge_count; i++) {
-        const pl_bending_edge *edge = &el->edges[i];
-        double half = 0.5 * scale * edge->inverse_area * pl_bending_product(edge, q, z);
-        dbending[edge->element[0]] += half;
-        dbending[edge->element[1]] += half;
+    for (int i = 0; dbending && i < el->patch_count; i++) {
+        const pl_bending_patch *patch = &el->patches[i];
+        dbending[patch->element] += scale * patch->area * pl_bending_product(patch, q, z);
     }
 }
 
@@ -113,11 +111,10 @@ void pl_elastic_param_jvp(pl_elastic *el, const double *q, const double *dyoung,
             }
         }
 #pragma omp for schedule(static)
-        for (int i = 0; i < el->edge_count; i++) {
-            const pl_bending_edge *edge = &el->edges[i];
-            double d = dbending ? 0.5 * (dbending[edge->element[0]] + dbending[edge->element[1]]) : 0.0;
-            size_t writer = (size_t)el->slot_count + (size_t)i;
-            pl_bending_force(edge, d * edge->inverse_area, q, el->force + PL_FORCE_STRIDE * writer);
+        for (int i = 0; i < el->patch_count; i++) {
+            const pl_bending_patch *patch = &el->patches[i];
+            double d = dbending ? dbending[patch->element] : 0.0;
+            pl_bending_force(patch, d * patch->area, q, el->force + patch->force_at);
         }
         pl_elastic_gather_force(el, true, scale, out);
     }
