@@ -66,16 +66,25 @@ static void finds_the_holding_tet(void **state)
     pl_context_destroy(ctx);
 }
 
-static void needs_tets(void **state)
+static void refuses_what_it_cannot_place(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    pl_mesh *cloth = NULL;
+    pl_mesh *cloth = NULL, *box = NULL;
+    double point[3] = {0.1, NAN, 0.1};
     pl_embedding *e = NULL;
     assert_ok(ctx, pl_shape_build(ctx, "towel", 50, &cloth));
     assert_int_equal(pl_embedding_create(ctx, cloth, 1, cloth->vertices, &e), PL_ERROR_ARGUMENT);
     assert_null(e);
     pl_mesh_free(ctx, cloth);
+    assert_ok(ctx, pl_mesh_box(ctx, (const double[]){1, 1, 1}, 0.5, &box));
+    assert_int_equal(pl_embedding_create(ctx, box, 1, point, &e), PL_ERROR_ARGUMENT);
+    point[1] = 0.1;
+    box->tets[5] = 99;
+    assert_int_equal(pl_embedding_create(ctx, box, 1, point, &e), PL_ERROR_MESH);
+    assert_non_null(strstr(pl_context_error(ctx), "tet 1"));
+    assert_null(e);
+    pl_mesh_free(ctx, box);
     pl_context_destroy(ctx);
 }
 
@@ -84,7 +93,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(follows_linear_motion),
         cmocka_unit_test(finds_the_holding_tet),
-        cmocka_unit_test(needs_tets),
+        cmocka_unit_test(refuses_what_it_cannot_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,11 +9,12 @@ from typing import Iterable, Optional
 from numpy.typing import ArrayLike
 
 from . import _api
-from ._library import choice, double_p, doubles, lib
+from ._library import choice, double_p, doubles, function_or_none, instance, integer, lib, real
 from ._rollout import WANTED, LossFunction, _Callback, _term
 from ._scene import INPUTS, Scene
 from ._state import State
 
+SEED = dict(_api.pl_check_def._fields_)["seed"]  # type: ignore[arg-type]
 VERDICTS = ("passed", "unresolved", "failed")
 
 
@@ -67,10 +68,13 @@ def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, state: 
     tolerance: relative error that passes.
     inputs: as in Scene.rollout.
     """
-    steps = scene.steps if steps is None else steps
+    instance(scene, Scene, "scene")
+    function_or_none(loss, "loss")
+    steps = scene.steps if steps is None else integer(steps, "steps")
     start, keep, callback = state if state is not None else scene.state(), [], _Callback()
     d = lib.pl_check_def_default()
-    d.steps, d.directions, d.step, d.tolerance, d.seed = steps, directions, step, tolerance, seed
+    d.steps, d.directions, d.seed = steps, integer(directions, "directions"), integer(seed, "seed", SEED)
+    d.step, d.tolerance = real(step, "step"), real(tolerance, "tolerance")
     if wanted is not None:
         d.wanted = 0
         for name in wanted:

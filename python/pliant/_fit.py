@@ -13,7 +13,7 @@ from typing import Any, Callable, Mapping, Optional, Union
 import numpy as np
 
 from . import _api
-from ._library import Array, Context, PathLike, default_context, lib, text
+from ._library import Array, Context, PathLike, default_context, function_or_none, lib, text
 from ._rollout import _Callback
 from ._scene import Overrides, _overrides, _plain_json
 
@@ -112,6 +112,7 @@ def fit(task: Union[PathLike, Mapping[str, Any]], overrides: Overrides = (), *,
     report: write report.html too. uncertainty: compute standard errors.
     progress: called as progress(FitProgress); False stops with StoppedError.
     """
+    function_or_none(progress, "progress")
     with tempfile.TemporaryDirectory() as place:
         if isinstance(task, Mapping):
             task = _written(task, Path(root or ".").resolve(), Path(place))

@@ -8,6 +8,7 @@ collection may come in any order; the C object goes when nobody holds its handle
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import threading
 import weakref
@@ -271,6 +272,49 @@ def doubles(value: ArrayLike, shape: Sequence[int], name: str) -> Array:
     return np.asarray(array, np.float64, order="C")
 
 
+def real(value: Any, name: str) -> float:
+    """value as one number."""
+    if isinstance(value, int):  # of any size
+        try:
+            return float(value)
+        except OverflowError:
+            raise ValueError(f"{name}: too large a number") from None
+    return float(doubles(value, (), name))
+
+
+def integer(value: Any, name: str, kind: Any = ctypes.c_int) -> int:
+    """value as an integer of a C type."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, got {type(value).__name__}") from None
+    if kind(number).value != number:
+        raise ValueError(f"{name}: {number} is out of range")
+    return number
+
+
+def instance(value: Any, kind: type, name: str) -> Any:
+    """value, if it is of this class."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}: expected a {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+def function_or_none(value: Any, name: str) -> Any:
+    """value, if it can be called, or None."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{name}: expected a function, got {type(value).__name__}")
+    return value
+
+
+def rows(value: ArrayLike, width: int, name: str) -> Array:
+    """value as float64 [any, width]."""
+    array = np.asarray(value)
+    if array.ndim != 2 or array.shape[1] != width:
+        raise ValueError(f"{name}: expected shape [any, {width}], got {list(array.shape)}")
+    return doubles(array, array.shape, name)
+
+
 def integers(value: ArrayLike, shape: Sequence[int], name: str) -> NDArray[np.intc]:
     """value as C ints; -1 in the shape stands for any length."""
     array = np.asarray(value)
@@ -342,7 +386,8 @@ class Context(Owner):
 
     def __init__(self, threads: int = 0, log: Optional[LogFunction] = None, log_level: str = "warning"):
         definition = lib.pl_context_def_default()
-        definition.threads = threads
+        definition.threads = integer(threads, "threads")
+        function_or_none(log, "log")
         definition.log_level = choice(log_level, "PL_LOG_", LOG_LEVELS, "log_level")
 
         def forward(_: object, level: int, message: bytes) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _api
 from ._library import (Array, Context, Handle, MeshError, Owner, PathLike, choice, default_context, double_p,
-                       doubles, int_p, integers, lib, text, view)
+                       doubles, int_p, integer, integers, lib, real, rows, text, view)
 
 GROUP_KINDS = ("vertex", "tet", "triangle")
 
@@ -89,10 +89,13 @@ class Mesh(Owner):
     def __init__(self, vertices: ArrayLike, tets: Optional[ArrayLike] = None,
                  triangles: Optional[ArrayLike] = None, groups: Optional[Mapping[str, Any]] = None, *,
                  context: Optional[Context] = None):
-        v = np.asarray(vertices)
-        v = doubles(v, (len(v) if v.ndim else 0, 3), "vertices")
+        v = rows(vertices, 3, "vertices")
         t = integers(tets if tets is not None else [], (-1, 4), "tets")
         f = integers(triangles if triangles is not None else [], (-1, 3), "triangles")
+        for name, index in (("tets", t), ("triangles", f)):
+            if index.size and not 0 <= index.min() <= index.max() < len(v):
+                worst = index.max() if index.max() >= len(v) else index.min()
+                raise MeshError(f"{name}: vertex {worst} is named, there are {len(v)}")
         self._create(context, lambda ctx, out: lib.pl_mesh_create(
             ctx, len(v), double_p(v), len(t), int_p(t), len(f), int_p(f), out))
         for name, group in (groups or {}).items():
@@ -127,49 +130,53 @@ class Mesh(Owner):
     @classmethod
     def box(cls, size: ArrayLike, cell: float, *, context: Optional[Context] = None) -> Mesh:
         """Solid from the origin to size [3] m, in cubes of about `cell` m."""
-        a = doubles(size, (3,), "size")
+        a, cell = doubles(size, (3,), "size"), real(cell, "cell")
         return cls._make(context, lambda ctx, out: lib.pl_mesh_box(ctx, double_p(a), cell, out))
 
     @classmethod
     def grid(cls, nodes: ArrayLike, spacing: float, *, context: Optional[Context] = None) -> Mesh:
         """Solid of nodes [3] nodes a side, spaced `spacing` m."""
-        a = integers(nodes, (3,), "nodes")
+        a, spacing = integers(nodes, (3,), "nodes"), real(spacing, "spacing")
         return cls._make(context, lambda ctx, out: lib.pl_mesh_grid(ctx, int_p(a), spacing, out))
 
     @classmethod
     def bar(cls, length: float, width: float, height: float, cell: float, *,
             context: Optional[Context] = None) -> Mesh:
         """Bar along x from 0 to length, m; vertex groups "left" and "right" at its ends."""
-        return cls._make(context, lambda ctx, out: lib.pl_mesh_bar(ctx, length, width, height, cell, out))
+        numbers = [real(value, name) for name, value in dict(length=length, width=width, height=height, cell=cell).items()]
+        return cls._make(context, lambda ctx, out: lib.pl_mesh_bar(ctx, *numbers, out))
 
     @classmethod
     def cylinder(cls, radius: float, height: float, cell: float, *,
                  context: Optional[Context] = None) -> Mesh:
         """Cylinder about z from 0 to height, m; vertex groups "bottom" and "top"."""
-        return cls._make(context, lambda ctx, out: lib.pl_mesh_cylinder(ctx, radius, height, cell, out))
+        numbers = [real(value, name) for name, value in dict(radius=radius, height=height, cell=cell).items()]
+        return cls._make(context, lambda ctx, out: lib.pl_mesh_cylinder(ctx, *numbers, out))
 
     @classmethod
     def ellipsoid(cls, radii: ArrayLike, cell: float, *, context: Optional[Context] = None) -> Mesh:
         """Ellipsoid about the origin with radii [3] (or one for a ball), m."""
-        a = doubles(radii, (3,), "radii")
+        a, cell = doubles(radii, (3,), "radii"), real(cell, "cell")
         return cls._make(context, lambda ctx, out: lib.pl_mesh_ellipsoid(ctx, double_p(a), cell, out))
 
     @classmethod
     def rectangle(cls, width: float, height: float, cell: float, *,
                   context: Optional[Context] = None) -> Mesh:
         """Cloth in z = 0; vertex groups "left", "right", "bottom", "top", "corner00" to "corner11"."""
-        return cls._make(context, lambda ctx, out: lib.pl_mesh_rectangle(ctx, width, height, cell, out))
+        numbers = [real(value, name) for name, value in dict(width=width, height=height, cell=cell).items()]
+        return cls._make(context, lambda ctx, out: lib.pl_mesh_rectangle(ctx, *numbers, out))
 
     @classmethod
     def disc(cls, radius: float, cell: float, *, context: Optional[Context] = None) -> Mesh:
         """Cloth disc about the origin in z = 0; vertex group "rim"."""
-        return cls._make(context, lambda ctx, out: lib.pl_mesh_disc(ctx, radius, cell, out))
+        numbers = [real(value, name) for name, value in dict(radius=radius, cell=cell).items()]
+        return cls._make(context, lambda ctx, out: lib.pl_mesh_disc(ctx, *numbers, out))
 
     @classmethod
     def shape(cls, name: str, vertices: int = 0, *, context: Optional[Context] = None) -> Mesh:
         """A built-in body (see pliant.shapes()) with about `vertices` vertices; 0 = its default."""
-        n = text(name, "name")
-        return cls._make(context, lambda ctx, out: lib.pl_shape_build(ctx, n, vertices, out))
+        n, count = text(name, "name"), integer(vertices, "vertices")
+        return cls._make(context, lambda ctx, out: lib.pl_shape_build(ctx, n, count, out))
 
     # --- files and other libraries
 
@@ -193,6 +200,8 @@ class Mesh(Owner):
     @classmethod
     def from_meshio(cls, mesh: Any, *, context: Optional[Context] = None) -> Mesh:
         """From a meshio.Mesh: its tetrahedra and triangles, point and cell sets, and Gmsh's physical groups."""
+        if not all(hasattr(mesh, name) for name in ("points", "cells", "point_sets", "cell_sets")):
+            raise TypeError(f"mesh: expected a meshio.Mesh, got {type(mesh).__name__}")
         points = np.asarray(mesh.points, float)
         if points.ndim == 2 and points.shape[1] == 2:
             points = np.column_stack([points, np.zeros(len(points))])
@@ -242,7 +251,7 @@ class Mesh(Owner):
     def tetrahedralize(self, *, cell: float = 0.0, vertices: int = 0) -> Mesh:
         """Fills a closed surface with tets of about `cell` m, or so many that about `vertices` result."""
         definition = lib.pl_tetrahedralize_def_default()
-        definition.cell, definition.vertices = cell, vertices
+        definition.cell, definition.vertices = real(cell, "cell"), integer(vertices, "vertices")
         return self._make(self._context, lambda ctx, out: lib.pl_tetrahedralize(
             ctx, self._pointer, definition, out, None))
 
@@ -304,7 +313,7 @@ class Mesh(Owner):
         """In place: scales, rotates by the quaternion (w, x, y, z), translates [3] m. Returns the mesh."""
         self._must_be_writeable()
         r, t = doubles(rotation, (4,), "rotation"), doubles(translation, (3,), "translation")
-        length = float(np.linalg.norm(r))
+        scale, length = real(scale, "scale"), float(np.linalg.norm(r))
         if not np.isfinite([scale, length, *t]).all() or length == 0 or scale <= 0:
             raise ValueError("transform: expected a scale > 0, a rotation other than 0 and finite numbers")
         r = r / length
@@ -356,8 +365,7 @@ class Embedding(Owner):
     _what = "embedding"
 
     def __init__(self, mesh: Mesh, points: ArrayLike):
-        p = np.asarray(points)
-        p = doubles(p, (len(p) if p.ndim else 0, 3), "points")
+        p = rows(points, 3, "points")
         out = ctypes.POINTER(_api.pl_embedding)()
         context = mesh._context
         with mesh._core as core:

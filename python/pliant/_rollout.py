@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _api
-from ._library import ArgumentError, Array, Owner, choice, double_p, doubles, lib, view
+from ._library import (ArgumentError, Array, Owner, choice, double_p, doubles, function_or_none,
+                       integer, lib, real, view)
 from ._mesh import plain
 from ._scene import INPUTS, PARAMETERS, Scene
 from ._state import State, StepInfo, contact_array
@@ -186,7 +187,9 @@ class Rollout(Owner):
             raise ArgumentError(f"steps = {steps!r}: expected an integer >= 1")
         steps = int(steps)
         d = lib.pl_rollout_def_default()
-        d.steps, d.tape, d.memory_budget = steps, tape, memory_budget
+        d.steps, d.tape = steps, tape
+        d.memory_budget = integer(memory_budget, "memory_budget", ctypes.c_size_t)
+        function_or_none(progress, "progress")
         self._inputs: dict[str, Array] = {}
         for name, value in inputs.items():
             if value is not None:
@@ -244,7 +247,7 @@ class Rollout(Owner):
 
     def at(self, step: int) -> tuple[Array, Array]:
         """Positions and velocities [n, 3] after `step` steps, from the tape (record=False)."""
-        n = self.scene.vertex_count
+        n, step = self.scene.vertex_count, integer(step, "step")
         q, v = np.empty((n, 3)), np.empty((n, 3))
         with self.scene._with(self._parameters):
             self._core.check(lib.pl_rollout_state(self._pointer, step, double_p(q), double_p(v)))
@@ -252,6 +255,7 @@ class Rollout(Owner):
 
     def contacts(self, step: int) -> NDArray[Any]:
         """The contacts after `step` steps, from the tape: an array as State.contacts."""
+        step = integer(step, "step")
         count, found = ctypes.c_int(), ctypes.POINTER(_api.pl_contact)()
         self._ready()
         with self.scene._with(self._parameters):
@@ -269,7 +273,7 @@ class Rollout(Owner):
         d.solver = choice(solver, "PL_ADJOINT_", ADJOINT_SOLVERS, "solver")
         if preconditioner is not None:
             d.preconditioner = choice(preconditioner, "PL_PRECONDITION_", PRECONDITIONERS, "preconditioner")
-        d.tolerance, d.max_iterations = tolerance, max_iterations
+        d.tolerance, d.max_iterations = real(tolerance, "tolerance"), integer(max_iterations, "max_iterations")
         return d
 
     def _ready(self) -> None:
@@ -308,6 +312,7 @@ class Rollout(Owner):
         self._ready()
         if (loss is None) == (dq is None and dv is None):
             raise TypeError("backward: give either dq and dv, or loss")
+        function_or_none(loss, "loss")
         function = loss if loss is not None else self._terms(dq, dv)
         if isinstance(wanted, str):
             wanted = (wanted,)
@@ -331,6 +336,8 @@ class Rollout(Owner):
         direction: name -> array, named and shaped as in Gradient.
         """
         self._ready()
+        if not isinstance(direction, MappingBase):
+            raise TypeError(f"direction: expected a dict, got {type(direction).__name__}")
         along, n, callback = Gradient(self.scene, self.steps, direction), self.scene.vertex_count, _Callback()
         for name, value in direction.items():
             along[name][...] = doubles(value, along[name].shape, name)

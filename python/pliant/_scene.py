@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _api
 from ._library import (ArgumentError, Array, Context, Handle, Owner, PathLike, choice, default_context,
-                       double_p, doubles, int_p, integers, lib, text, vector, view)
+                       double_p, doubles, instance, int_p, integer, integers, lib, real, text, vector, view)
 from ._mesh import Mesh, plain
 from ._state import State, StepInfo
 
@@ -111,8 +111,10 @@ class Scene(Owner):
                  contact_epsilon2: float = 0.5e-12, contact_margin: float = 0.0, solver: str = "auto",
                  context: Optional[Context] = None):
         definition = _api.pl_scene_def(
-            time_step, vector(gravity, 3, "gravity"), tolerance, max_iterations, max_splits,
-            contact_epsilon2, contact_margin, choice(solver, "PL_SOLVER_", SOLVERS, "solver"))
+            real(time_step, "time_step"), vector(gravity, 3, "gravity"), real(tolerance, "tolerance"),
+            integer(max_iterations, "max_iterations"), integer(max_splits, "max_splits"),
+            real(contact_epsilon2, "contact_epsilon2"), real(contact_margin, "contact_margin"),
+            choice(solver, "PL_SOLVER_", SOLVERS, "solver"))
         self._create(context, lambda ctx, out: lib.pl_scene_create(ctx, definition, out))
 
     def _create(self, context: Optional[Context], call: Callable[[Any, Any], int]) -> None:
@@ -184,7 +186,7 @@ class Scene(Owner):
         """
         d = lib.pl_body_def_default()
         keep = []
-        with mesh._core:
+        with instance(mesh, Mesh, "mesh")._core:
             content = mesh._pointer.contents
             elements, vertices = content.tet_count or content.triangle_count, content.vertex_count
             d.mesh = mesh._pointer
@@ -199,7 +201,7 @@ class Scene(Owner):
             else:
                 keep.append(doubles(value, (elements,), key))
                 setattr(d, key + "_of", double_p(keep[-1]))
-        d.thickness, d.lumped_equally = thickness, lumped_equally
+        d.thickness, d.lumped_equally = real(thickness, "thickness"), lumped_equally
         d.velocity = vector(velocity, 3, "velocity")
         d.angular_velocity = vector(angular_velocity, 3, "angular_velocity")
         for key, rows in (("positions", positions), ("velocities", velocities)):
@@ -221,7 +223,7 @@ class Scene(Owner):
         d = lib.pl_pin_def_default()
         d.body = self.body_index(body)
         index = self._vertices(d.body, vertices)
-        d.vertex_count, d.vertices, d.compliance = len(index), int_p(index), compliance
+        d.vertex_count, d.vertices, d.compliance = len(index), int_p(index), real(compliance, "compliance")
         keep = [self._table(offset, 3, "offset"), self._table(rotation, 4, "rotation")]
         d.offset, d.rotation = keep[0][0], keep[1][0]
         d.pivot = vector(pivot, 3, "pivot")
@@ -246,7 +248,8 @@ class Scene(Owner):
                  table: Optional[Table] = None) -> int:
         """Blows at a body's surface with velocity [3] m/s and drag N s/m^3. table: (times, [k, 3])."""
         d = lib.pl_wind_def_default()
-        d.body, d.drag, d.velocity = self.body_index(body), drag, vector(velocity, 3, "velocity")
+        d.body, d.drag = self.body_index(body), real(drag, "drag")
+        d.velocity = vector(velocity, 3, "velocity")
         keep = self._table(table, 3, "table")
         d.table = keep[0]
         return self._add(lib.pl_scene_add_wind, d)
@@ -262,24 +265,25 @@ class Scene(Owner):
         position [3] m, rotation quaternion w, x, y, z; or table: (times [k] s, poses [k, 7]).
         """
         d = lib.pl_collider_def_default()
-        d.name, d.friction = text(name, "name"), friction
+        d.name, d.friction = text(name, "name"), real(friction, "friction")
         d.shape = choice(shape, "PL_", SHAPES, "shape")
-        size: ArrayLike = half_extents if shape == "box" else (radius, half_height, 0)
-        d.size = vector(size, 3, "half_extents")
+        round_size = (real(radius, "radius"), real(half_height, "half_height"), 0)
+        d.size = vector(half_extents, 3, "half_extents") if shape == "box" else vector(round_size, 3, "size")
         d.pose = vector(np.concatenate([doubles(position, (3,), "position"),
                                         doubles(rotation, (4,), "rotation")]), 7, "pose")
         keep = self._table(table, 7, "table")
         d.table = keep[0]
         if surface is not None:
-            if surface._core is not self._core:
+            if instance(surface, Mesh, "surface")._core is not self._core:
                 raise ArgumentError("surface: made with another context than the scene")
             d.surface = surface._pointer
         return self._add(lib.pl_scene_add_collider, d)
 
     def set_friction(self, body: Reference, collider: int, friction: float) -> None:
         """The coefficient between one body and one collider, instead of the collider's own."""
+        b, c, mu = self.body_index(body), integer(collider, "collider"), real(friction, "friction")
         with self._core as core:
-            core.check(lib.pl_scene_set_friction(self._pointer, self.body_index(body), collider, friction))
+            core.check(lib.pl_scene_set_friction(self._pointer, b, c, mu))
             self._revision += 1
 
     @staticmethod
@@ -306,9 +310,10 @@ class Scene(Owner):
             if body not in names:
                 raise ArgumentError(f"no body {body!r}; there are: {', '.join(names) or 'none'}")
             return names.index(body)
-        if not 0 <= body < self.body_count:
-            raise ArgumentError(f"body = {body}: the scene has {self.body_count}")
-        return int(body)
+        index = integer(body, "body")
+        if not 0 <= index < self.body_count:
+            raise ArgumentError(f"body = {index}: the scene has {self.body_count}")
+        return index
 
     @property
     def bodies(self) -> list[Body]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _api
-from ._library import Array, Owner, doubles, lib, view
+from ._library import Array, Owner, doubles, lib, real, view
 
 if TYPE_CHECKING:
     from ._scene import Scene
@@ -96,9 +96,10 @@ class State(Owner):
 
     @time.setter
     def time(self, value: float) -> None:
-        if not np.isfinite(value):
-            raise ValueError(f"time = {value}: expected a finite number")
-        self._pointer.contents.time = value
+        time = real(value, "time")
+        if not np.isfinite(time):
+            raise ValueError(f"time = {time}: expected a finite number")
+        self._pointer.contents.time = time
 
     @property
     def step(self) -> int:

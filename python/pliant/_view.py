@@ -9,7 +9,7 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from . import _api
-from ._library import ArgumentError, PathLike, double_p, int_p, lib, text
+from ._library import ArgumentError, PathLike, double_p, instance, int_p, lib, text
 from ._rollout import Rollout
 
 
@@ -74,6 +74,8 @@ def view(*rollouts: Rollout, names: Optional[Sequence[str]] = None, title: str =
         raise TypeError("view: expected at least one rollout")
     if names is not None and len(names) != len(rollouts):
         raise ValueError(f"names: expected {len(rollouts)}, got {len(names)}")
+    for rollout in rollouts:
+        instance(rollout, Rollout, "rollouts")
     context = rollouts[0].scene._context
     for rollout in rollouts:
         rollout._ready()

@@ -111,7 +111,36 @@ def test_a_scenes_mesh_is_read_only(hanging):
     (("abc", None), (TypeError, ValueError), "vertices"),
     (([[1j, 0, 0]], None), TypeError, "vertices"),
     ((TET, [[0, 1, 2, 2**40]]), ValueError, "C int"),
+    ((TET, [[0, 1, 2, 4]]), pliant.MeshError, "tets: vertex 4 is named, there are 4"),
+    ((TET, None, [[0, -1, 2]]), pliant.MeshError, "triangles: vertex -1"),
+    ((3.0, None), ValueError, r"vertices: expected shape \[any, 3\], got \[\]"),
 ])
 def test_wrong_arrays(context, arguments, error, message):
     with pytest.raises(error, match=message):
         pliant.Mesh(*arguments, context=context)
+
+
+@pytest.mark.parametrize("call, error, message", [
+    (lambda: pliant.Mesh.box((1, 1, 1), None), TypeError, "cell"),
+    (lambda: pliant.Mesh.bar(1, "wide", 1, 1), TypeError, "width"),
+    (lambda: pliant.Mesh.disc(1, [0.1, 0.2]), ValueError, "cell"),
+    (lambda: pliant.Mesh.disc(1, -1), pliant.ArgumentError, "cell"),
+    (lambda: pliant.Mesh.shape("bunny", 2.5), TypeError, "vertices: expected an integer, got float"),
+    (lambda: pliant.Mesh.from_meshio("bunny.msh"), TypeError, "mesh: expected a meshio.Mesh, got str"),
+    (lambda: pliant.Mesh(TET, [[0, 1, 2, 3]]).transform(scale="double"), TypeError, "scale"),
+    (lambda: pliant.Mesh(TET, [[0, 1, 2, 3]]).embed([[0, 0, np.nan]]), pliant.ArgumentError, "point 0"),
+])
+def test_wrong_values(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_indices_spoilt_later_are_found(context):
+    mesh = pliant.Mesh.box((1, 1, 1), 0.5, context=context)
+    mesh.tets[0, 0] = 10**6
+    assert mesh.check().bad_index == 1
+    for use in (mesh.surface, lambda: mesh.embed([[0.1, 0.1, 0.1]]),
+                lambda: pliant.Scene(context=context).add_body(mesh),
+                lambda: pliant.Scene(context=context).add_collider("mesh", surface=mesh)):
+        with pytest.raises(pliant.MeshError, match="mesh"):
+            use()

@@ -71,14 +71,28 @@ static void locate(const pl_mesh *mesh, const pl_bvh *bvh, const int *other, con
     memcpy(v, mesh->tets + 4 * t, 4 * sizeof *v);
 }
 
-pl_status pl_embedding_create(pl_context *ctx, const pl_mesh *mesh, int count, const double *points,
-                              pl_embedding **out)
+static pl_status check(pl_context *ctx, const pl_mesh *mesh, int count, const double *points)
 {
     if (mesh->tet_count < 1)
         return pl_fail(ctx, PL_ERROR_ARGUMENT,
                        "a surface can be embedded in tets only, the mesh has none");
     if (count < 0)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "count is %d", count);
+    for (int t = 0; t < mesh->tet_count; t++)
+        if (!pl_element_valid(4, mesh->tets + 4 * (size_t)t, mesh->vertex_count))
+            return pl_fail(ctx, PL_ERROR_MESH,
+                           "mesh: tet %d names a vertex twice or one that is not in [0, %d)", t,
+                           mesh->vertex_count);
+    for (size_t i = 0; i < 3 * (size_t)count; i++)
+        if (!isfinite(points[i]))
+            return pl_fail(ctx, PL_ERROR_ARGUMENT, "point %zu is not finite", i / 3);
+    return PL_OK;
+}
+
+pl_status pl_embedding_create(pl_context *ctx, const pl_mesh *mesh, int count, const double *points,
+                              pl_embedding **out)
+{
+    PL_TRY(check(ctx, mesh, count, points));
     pl_status status = PL_OK;
     pl_embedding *e = NULL;
     pl_bvh *bvh = NULL;
