@@ -8,16 +8,22 @@
  *
  * E may lag behind the true tangent. Each correction at a trial point is measured with the E that
  * proposed it (Deuflhard's natural monotonicity test), so the ratio of two corrections is the rate of
- * convergence: it accepts the step, shortens it, or asks for a fresh factor.
+ * convergence: it accepts the step, shortens it, or asks for Newton's own step (truncated.c) or a fresh
+ * factor.
  */
 #include "sim/sim.h"
 
 #include "core/vec.h"
 
+#include <cblas.h>
+
 #define SHORTEST_STEP   1e-4
 #define GOOD_RATE       0.95 /* a longer sequence than this is not worth waiting for */
 #define UPHILL_STEPS    8    /* full steps that may enlarge the correction */
 #define UPHILL_RATE     2.0
+#define CG_LIMIT        0.5  /* of a factorisation's cost: CG is given up, */
+#define CG_SLOW         0.25 /* or followed by a new factor */
+#define MOST_DOUBLINGS  20
 #define LAW_GOAL        0.03 /* of the correction: how well the contact law is solved on the way */
 #define LAW_EXACT_BELOW 1    /* tolerances: expecting a correction as small as this, to rounding */
 
@@ -32,6 +38,8 @@ typedef struct newton {
     bool prepared;          /* sim->lambda belongs to the present contacts */
     double rate, last_rate; /* of the last two steps, of the last one */
     double fresh_rate;      /* how much the first step of the newest factor shrank the correction */
+    bool truncated;         /* steps are Newton's own: the lagged factor has become too slow */
+    bool slow_cg;           /* finding the last of them took long */
     int uphill;             /* full steps accepted although the correction grew */
     int inadmissible;       /* element with J <= 0 at the last evaluation, or -1 */
     bool law_failed;        /* the contact law was not solved at the last correction */
@@ -217,7 +225,7 @@ static pl_status refresh(newton *s)
     keep_forces(s);
     pl_factor_kind kind = sim->solver == PL_SOLVER_CONSTANT ? PL_FACTOR_CONSTANT : PL_FACTOR_TANGENT;
     PL_TRY(pl_matrix_refresh(sim, kind, s->sub->h, sim->iterate));
-    s->stale = false;
+    s->stale = s->truncated = false;
     pl_anderson_reset(&sim->anderson);
     PL_TRY(prepare_contacts(s));
     evaluate(s, sim->iterate);
@@ -231,7 +239,15 @@ static double iterations_left(const newton *s, double rate)
     return log(s->sim->scene->def.tolerance / s->norm) / log(fmin(fmax(rate, 1e-6), GOOD_RATE));
 }
 
-/* With rate theta, would waiting cost more than a factorisation and what follows it? */
+/* Whether CG on the true tangent can take over from the lagged factor. */
+static bool can_truncate(const newton *s)
+{
+    const pl_sim *sim = s->sim;
+    return sim->contacts.count == 0 && sim->solver == PL_SOLVER_LAGGED && s->stale;
+}
+
+/* With rate theta, would waiting cost more than a factorisation and what follows it, or, where it can
+ * take over, three of Newton's own steps by CG? */
 static bool refresh_pays(const newton *s, double theta)
 {
     const pl_sim *sim = s->sim;
@@ -239,11 +255,16 @@ static bool refresh_pays(const newton *s, double theta)
         return false;
     if (sim->solver == PL_SOLVER_DIRECT)
         return true;
-    /* A factor and its Delassus columns over an iteration: a solve and a little, with contact two and
-     * the law. */
-    double iteration = sim->contacts.count > 0 ? 3 : 1.4;
-    double cost = (sim->refresh_cost + 1.5 * sim->contacts.count) / iteration;
-    return iterations_left(s, theta) > cost + iterations_left(s, s->fresh_rate);
+    /* Each correction, with contact the law and longer solves too; a factor brings Delassus columns. */
+    int m = sim->contacts.count;
+    const pl_costs *c = &sim->costs;
+    if (can_truncate(s))
+        return iterations_left(s, theta) * (c->stress + c->solve) >
+               3 * (c->assembly + 2 * c->stress + 4 * (c->solve + c->product));
+    double iteration = c->stress + (m > 0 ? 2 : 1) * c->solve;
+    double fresh = c->assembly + c->factor + 1.5 * m * c->solve;
+    return iterations_left(s, theta) * iteration >
+           fresh + iterations_left(s, s->fresh_rate) * iteration;
 }
 
 /* A correction should shrink. Where the true tangent is indefinite (buckling, modes of contact
@@ -292,24 +313,75 @@ static pl_status attempt(newton *s, const double *step, double t, bool *accepted
     return PL_OK;
 }
 
+/* How far to go along a step downhill: twice as long as long as the potential falls, or half until it
+ * does. */
+static void search_downhill(newton *s, double *step)
+{
+    pl_sim *sim = s->sim;
+    double best = s->energy, factor = 1;
+    for (int k = 0; k < MOST_DOUBLINGS; k++) {
+        for (int i = 0; i < 3 * sim->n; i++)
+            sim->trial[i] = sim->iterate[i] + step[i];
+        bool lower = evaluate(s, sim->trial) && s->potential < best;
+        if (!lower && factor > 1)
+            cblas_dscal(3 * sim->n, 0.5, step, 1);
+        if ((!lower && factor > 1) || (lower && factor < 1))
+            return;
+        factor = lower ? 2 : 0.5;
+        best = lower ? s->potential : best;
+        cblas_dscal(3 * sim->n, factor, step, 1);
+    }
+}
+
+/* Newton's own step, or one downhill; where even a quarter of it is too far, a fresh factor is better.
+ */
+static pl_status advance_truncated(newton *s, bool *accepted, double *theta)
+{
+    pl_sim *sim = s->sim;
+    pl_truncated found;
+    double limit = sim->costs.factor / (sim->costs.solve + sim->costs.product);
+    evaluate(s, sim->iterate);
+    PL_TRY(pl_truncated_newton(sim, s->sub->h, sim->iterate, s->norm, (int)(CG_LIMIT * limit) + 1,
+                               sim->combined, &found));
+    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: CG %d iterations%s", s->sub->step, found.iterations,
+           found.kind == PL_TRUNCATED_DOWNHILL ? ", downhill"
+           : found.kind == PL_TRUNCATED_NONE   ? ", given up"
+                                               : "");
+    if (found.kind == PL_TRUNCATED_DOWNHILL)
+        search_downhill(s, sim->combined);
+    for (double t = 1; found.kind != PL_TRUNCATED_NONE && !*accepted && t >= 0.25; t *= 0.5)
+        PL_TRY(attempt(s, sim->combined, t, accepted, theta));
+    s->slow_cg = found.iterations > CG_SLOW * limit;
+    if (!*accepted) {
+        s->truncated = false;
+        pl_anderson_reset(&sim->anderson);
+    }
+    return PL_OK;
+}
+
 /* From the iterate to a point whose own correction is smaller: by the combination of past moves, by the
- * last move, by a fresh factor's, by a part of it. */
+ * last move, by Newton's own step, by a fresh factor's, by a part of it. */
 static pl_status advance(newton *s, pl_substep_result *out, double *theta)
 {
     pl_sim *sim = s->sim;
     bool accepted = false;
-    if (pl_anderson_step(&sim->anderson, sim->iterate, sim->move, sim->combined)) {
+    if (!s->truncated && pl_anderson_step(&sim->anderson, sim->iterate, sim->move, sim->combined)) {
         PL_TRY(attempt(s, sim->combined, 1, &accepted, theta));
         if (!accepted)
             pl_anderson_reset(&sim->anderson);
     }
-    for (double t = 1; !accepted && t >= SHORTEST_STEP; t *= 0.5) {
-        PL_TRY(attempt(s, sim->move, t, &accepted, theta));
-        if (!accepted && s->stale && sim->solver != PL_SOLVER_CONSTANT) {
-            PL_TRY(refresh(s));
-            t = 2;
-        }
+    if (!accepted && !s->truncated)
+        PL_TRY(attempt(s, sim->move, 1, &accepted, theta));
+    if (!accepted && can_truncate(s)) {
+        s->truncated = true;
+        PL_TRY(advance_truncated(s, &accepted, theta));
     }
+    if (!accepted && s->stale && sim->solver != PL_SOLVER_CONSTANT) {
+        PL_TRY(refresh(s));
+        PL_TRY(attempt(s, sim->move, 1, &accepted, theta));
+    }
+    for (double t = 0.5; !accepted && t >= SHORTEST_STEP; t *= 0.5)
+        PL_TRY(attempt(s, sim->move, t, &accepted, theta));
     out->converged = accepted;
     out->worst_vertex = s->inadmissible >= 0 ? s->inadmissible : s->worst;
     out->reason = s->inadmissible >= 0 ? "an element would invert"
@@ -440,7 +512,12 @@ static pl_status iterate(newton *s, pl_substep_result *out)
         /* The slower of the last two: a combined step flatters. */
         s->rate = fmin(fmax(theta, s->last_rate), 0.99);
         s->last_rate = theta;
-        if (s->norm > tolerance && refresh_pays(s, theta))
+        bool slow = s->truncated ? s->slow_cg && s->norm > 1e3 * tolerance : refresh_pays(s, theta);
+        if (s->norm <= tolerance || !slow)
+            continue;
+        if (can_truncate(s) && !s->truncated)
+            s->truncated = true;
+        else
             PL_TRY(refresh(s));
     }
     out->reason = "too many iterations";

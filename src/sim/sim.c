@@ -108,6 +108,7 @@ static pl_status allocate(pl_sim *sim)
     PL_CHECK(pl_drive_create(scene, &sim->substep_drive), done);
     PL_CHECK(pl_state_create(scene, &sim->backup), done);
     PL_CHECK(pl_anderson_create(ctx, 3 * sim->n, &sim->anderson), done);
+    PL_CHECK(pl_krylov_reserve(ctx, &sim->krylov, 3 * sim->n, 1), done);
     PL_CHECK(pl_delassus_create(ctx, sim->n, &sim->delassus), done);
 done:
     return status;
@@ -151,6 +152,7 @@ void pl_sim_destroy(pl_sim *sim)
     pl_chol_destroy(sim->constant_factor);
     pl_contact_set_free(ctx, &sim->contacts);
     pl_anderson_free(ctx, &sim->anderson);
+    pl_krylov_free(ctx, &sim->krylov);
     pl_delassus_free(ctx, &sim->delassus);
     pl_contact_solver_free(ctx, &sim->contact_solver);
     pl_drive_free(ctx, &sim->drive);

@@ -15,6 +15,7 @@
 #include "contact/solve.h"
 #include "elastic/elastic.h"
 #include "linalg/anderson.h"
+#include "linalg/krylov.h"
 #include "linalg/chol.h"
 #include "sim/scene.h"
 
@@ -40,6 +41,11 @@ typedef struct pl_substep {
 /* Which matrix stands for the tangent in the forward solve. */
 typedef enum pl_factor_kind { PL_FACTOR_NONE, PL_FACTOR_TANGENT, PL_FACTOR_CONSTANT } pl_factor_kind;
 
+/* What the parts of an iteration cost relative to each other, s. */
+typedef struct pl_costs {
+    double factor, solve, stress, assembly, product;
+} pl_costs;
+
 struct pl_sim {
     pl_context *ctx;
     pl_scene *scene;
@@ -62,6 +68,7 @@ struct pl_sim {
     pl_chol *constant_factor; /* of scalars, three columns a solve */
     pl_factor_kind factor;
     double factor_h;     /* time step the factor was made for */
+    pl_costs costs;      /* with the tangent's factor */
     double refresh_cost; /* a factorisation's cost over a solve's */
 
     /* Contacts of the current substep. */
@@ -77,6 +84,7 @@ struct pl_sim {
     /* Scratch, [n, 3] each unless said. */
     double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move, *combined;
     pl_anderson anderson;
+    pl_krylov krylov;
     double *spring;      /* [n, 3] sum of target/compliance */
     int *vertex_work;    /* [2 n] */
     pl_drive drive, substep_drive;
@@ -123,6 +131,23 @@ void pl_matrix_focus(pl_sim *sim);
 pl_status pl_matrix_begin(pl_sim *sim, const double *b, double *x);
 pl_status pl_matrix_end(pl_sim *sim, const double *change, double *x);
 pl_chol *pl_matrix_factor(const pl_sim *sim);
+
+/* ---- truncated.c: Newton's own step */
+typedef enum pl_truncated_kind {
+    PL_TRUNCATED_NONE,     /* CG did not converge within the limit: time for a new factor */
+    PL_TRUNCATED_NEWTON,   /* Newton's step */
+    PL_TRUNCATED_DOWNHILL, /* a direction in which the potential curves down */
+} pl_truncated_kind;
+
+typedef struct pl_truncated {
+    pl_truncated_kind kind;
+    int iterations; /* of CG */
+} pl_truncated;
+
+/* For the residual at q in sim->residual and a factor of a tangent; `size` is that of the step by the
+ * factor alone (m, largest vertex). Overwrites sim->guess and sim->tangent. */
+pl_status pl_truncated_newton(pl_sim *sim, double h, const double *q, double size, int limit, double *step,
+                              pl_truncated *out);
 
 /* ---- newton.c: one substep */
 typedef struct pl_substep_result {
