@@ -77,7 +77,8 @@ def step(scene: Scene, position: torch.Tensor, velocity: torch.Tensor, *, state:
     for name in tensors:
         if name in INPUTS:
             own = len(scene.shape_of(name)) - 1
-            tensor = torch.as_tensor(tensors[name])
+            value = tensors[name]
+            tensor = torch.as_tensor(value, dtype=None if torch.is_tensor(value) else torch.float64)
             tensors[name] = tensor.unsqueeze(-own - 1) if tensor.dim() >= own else tensor
     q, v = rollout(scene, 1, state=state, position=position, velocity=velocity, **tensors)
     return q[..., 1, :, :], v[..., 1, :, :]

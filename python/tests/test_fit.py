@@ -1,11 +1,14 @@
-"""Fits from dicts and files, their callbacks, and the 3-D view."""
+"""Fits from dicts and files, their callbacks, and how they stop."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import pliant
+from conftest import ROOT
 from test_scene import SLOPE
 
 TASK = {
@@ -52,3 +55,14 @@ def test_stopping_and_failing(context):
         pliant.fit({**TASK, "unknowns": []}, context=context)
     with pytest.raises(pliant.FileError, match="nosuch"):
         pliant.fit("nosuch.json", context=context)
+
+
+def test_interrupt_while_the_target_is_simulated():
+    code = ("import os, signal, sys, threading, pliant\n"
+            f"sys.path.insert(0, {str(ROOT / 'python' / 'tests')!r})\n"
+            "from test_fit import TASK\n"
+            "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+            "try:\n    pliant.fit({**TASK, 'steps': 10**6})\n"
+            "except KeyboardInterrupt:\n    print('stopped')\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "stopped\n"), done.stderr

@@ -100,6 +100,14 @@ def test_steps_in_a_closed_loop(slide):
     assert gain.grad.item() == pytest.approx((run(2.001) - run(1.999)) / 0.002, rel=1e-5)
 
 
+def test_a_step_takes_plain_numbers(slide):
+    start = slide.state()
+    q, v = torch.tensor(start.q), torch.tensor(start.v)
+    given, same = (pliant.torch.step(slide, q, v, force=force)
+                   for force in ([[3.0, 0, 0]], torch.tensor([[3.0, 0, 0]], dtype=torch.float64)))
+    assert torch.equal(given[0], same[0])
+
+
 def test_inside_a_network(slide):
     torch.manual_seed(0)
     net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3)).double()

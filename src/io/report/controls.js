@@ -159,9 +159,9 @@ function layers(viewer, player) {
         element("summary", {}, icon("layers"), "Layers"),
         element("div", { class: "list" },
             viewer.trajectories.map((t) => layerRow(viewer, t)),
+            viewer.forceLargest ? forceRows(viewer, player) : [],
             viewer.colliders.length > 0 && element("h3", {}, "Obstacles"),
             viewer.colliders.map((c) => layerRow(viewer, c)),
-            viewer.forceLargest ? forceRows(viewer, player) : [],
             viewer.trajectories.length > 0 && [element("h3", {}, "Camera"),
                 check("follow the body", false, (on) => { viewer.follow = on; })]));
 }
