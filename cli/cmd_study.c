@@ -15,7 +15,7 @@ typedef struct study_entry {
 static const study_entry entries[] = {
     {"impacts", study_impacts}, {"mu-precision", study_mu_precision},
     {"solvers", study_solvers}, {"consistency", study_consistency},
-    {"horizon", study_horizon},
+    {"horizon", study_horizon}, {"memory", study_memory},
 };
 
 static int run_study(study *s, const study_entry *entry)
@@ -56,6 +56,7 @@ int cmd_study(int argc, char **argv)
             "  solvers       true residual of the adjoint system against iterations and time\n"
             "  consistency   what a backward pass with another smoothing than the forward's does\n"
             "  horizon       gradients and cost over 500, 1500 and 3000 steps\n"
+            "  memory        10,000 steps with the full tape, within 100 MB and within 10 MB\n"
             "  all           one after another",
         .min_arguments = 1,
         .max_arguments = CLI_COUNT(entries),

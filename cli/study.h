@@ -54,5 +54,6 @@ pl_status study_mu_precision(study *s);
 pl_status study_solvers(study *s);
 pl_status study_consistency(study *s);
 pl_status study_horizon(study *s);
+pl_status study_memory(study *s);
 
 #endif

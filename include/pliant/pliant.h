@@ -531,7 +531,7 @@ typedef enum pl_preconditioner {
     PL_PRECONDITION_NONE,
     PL_PRECONDITION_JACOBI,
     PL_PRECONDITION_INVERSE,  /* A^-1 */
-    PL_PRECONDITION_WOODBURY, /* A^-1 with the contact block */
+    PL_PRECONDITION_WOODBURY, /* the tangent at rest, turned with the body, with the contact block */
     PL_PRECONDITION_LAGGED,   /* the factor of a recent tangent, with the contact block */
 } pl_preconditioner;
 

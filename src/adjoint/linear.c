@@ -6,7 +6,9 @@
 
 #include <cblas.h>
 
-#define RESTART 80
+#define RESTART     80
+#define FRESH_CG    2 /* iterations with a factor of the matrix itself, which is in single precision */
+#define FRESH_GMRES 3
 
 pl_adjoint_def pl_adjoint_def_default(void)
 {
@@ -56,6 +58,15 @@ pl_status pl_linear_create(pl_sim *sim, const pl_adjoint_def *def, pl_linear *ou
     PL_NEW(sim->ctx, out->work, 3 * sim->n, done);
     if (out->def.preconditioner == PL_PRECONDITION_JACOBI)
         PL_NEW(sim->ctx, out->diagonal_inverse, 9 * sim->n, done);
+    if (out->def.preconditioner == PL_PRECONDITION_WOODBURY) {
+        PL_NEW(sim->ctx, out->rest, 3 * sim->n, done);
+        PL_NEW(sim->ctx, out->turn, 9 * sim->n, done);
+        for (int b = 0; b < sim->scene->body_count; b++) {
+            const pl_body *body = &sim->scene->bodies[b];
+            memcpy(out->rest + 3 * (size_t)body->vertex_offset, body->mesh->vertices,
+                   sizeof(double) * 3 * (size_t)body->mesh->vertex_count);
+        }
+    }
 done:
     return status;
 }
@@ -63,9 +74,11 @@ done:
 void pl_linear_free(pl_linear *l)
 {
     void *arrays[] = {l->u,     l->laws, l->d_mu,     l->rho,  l->schur,
-                      l->pivot, l->rhs,  l->solution, l->work, l->diagonal_inverse};
+                      l->pivot, l->rhs,  l->solution, l->work, l->diagonal_inverse,
+                      l->rest,  l->turn};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(l->sim->ctx, arrays[k]);
+    pl_contact_set_free(l->sim->ctx, &l->turned);
     pl_krylov_free(l->sim->ctx, &l->krylov);
 }
 
@@ -83,6 +96,9 @@ static pl_status reserve(pl_linear *l, int m)
         *arrays[k] = NULL;
     }
     l->contact_capacity = 0;
+    PL_CHECK(pl_grow(ctx, (void **)&l->turned.points, &l->turned.capacity, (int)room,
+                     sizeof *l->turned.points),
+             done);
     PL_NEW(ctx, l->laws, room, done);
     PL_NEW(ctx, l->d_mu, 3 * room, done);
     PL_NEW(ctx, l->rho, room, done);
@@ -224,7 +240,8 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
         PL_TRY(solve_once(l, &result));
         l->iterations += result.iterations;
     }
-    l->excess += result.iterations > 1 ? result.iterations - 1 : 0;
+    int fresh = l->sim->contacts.count > 0 ? FRESH_GMRES : FRESH_CG;
+    l->excess += result.iterations > fresh ? result.iterations - fresh : 0;
     l->lagging = true;
     l->max_iterations = result.iterations > l->max_iterations ? result.iterations : l->max_iterations;
     l->residual = fmax(l->residual, result.residual);

@@ -29,12 +29,15 @@ typedef struct pl_linear {
     double *schur;        /* [3 m, 3 m] LU of S, column-major */
     int *pivot;           /* [3 m] */
     double *diagonal_inverse; /* [n, 9] of the Jacobi preconditioner */
+    double *rest;         /* [n, 3] of the Woodbury preconditioner: positions at rest, */
+    double *turn;         /* [n, 9] rotations since */
+    pl_contact_set turned; /* the contacts, seen from where the factor was made */
 
     pl_krylov krylov;
     double *rhs, *solution; /* [3 n + 3 m] */
     double *work;         /* [n, 3] */
     bool transposed;
-    int excess;           /* iterations spent beyond the first since the factor was made */
+    int excess;           /* iterations spent since the factor was made beyond what a fresh one takes */
     bool lagging;         /* the factor was made for another substep */
     int iterations, max_iterations, factorizations;
     double residual;      /* largest so far */

@@ -1,13 +1,23 @@
-/* Preconditioners: none, Jacobi, A^-1, Woodbury (A with contact), the lagged factor with contact. */
+/*
+ * Preconditioners: none, Jacobi, A^-1, and two that know the contact block: Woodbury (the tangent at
+ * rest, turned with the body) and the lagged factor (the tangent of another step).
+ *
+ * Woodbury's matrix is R E0 R^T: E0 the tangent at rest, the same in every step, R the rotation of each
+ * vertex's surroundings since. With H R for H everything happens in the unturned frame.
+ */
 #include "adjoint/precondition.h"
 
 #include "core/vec.h"
+#include "linalg/svd.h"
 
 #include <lapacke.h>
 
+#define ITERATION_COST 0.5
+
 static bool through_contact_space(const pl_linear *l)
 {
-    return l->def.preconditioner == PL_PRECONDITION_WOODBURY || l->def.preconditioner == PL_PRECONDITION_LAGGED;
+    return l->def.preconditioner == PL_PRECONDITION_WOODBURY ||
+           l->def.preconditioner == PL_PRECONDITION_LAGGED;
 }
 
 /* sim->tangent = E at the solution, exact. */
@@ -16,11 +26,47 @@ static pl_status exact_tangent(pl_linear *l)
     pl_sim *sim = l->sim;
     double h = l->sub.h;
     pl_matrix_diagonal(sim, h);
-    pl_elastic_result e = pl_elastic_evaluate(sim->elastic, l->q, false, h * h, sim->diagonal, NULL, sim->tangent);
+    pl_elastic_result e =
+        pl_elastic_evaluate(sim->elastic, l->q, false, h * h, sim->diagonal, NULL, sim->tangent);
     if (e.inadmissible >= 0)
         return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "step %d: element %d is inverted", l->sub.step,
                        e.inadmissible);
     return PL_OK;
+}
+
+/* R of each vertex: the polar part of sum (x_j - x_i) (X_j - X_i)^T over its neighbours, X at rest. */
+static void turn_vertices(pl_linear *l)
+{
+    const pl_pattern *p = pl_elastic_pattern(l->sim->elastic);
+#pragma omp parallel for num_threads(l->sim->ctx->threads) schedule(static)
+    for (int i = 0; i < p->n; i++) {
+        double f[9] = {0}, u[9], sigma[3], v[9];
+        for (int k = p->row[i]; k < p->row[i + 1]; k++) {
+            double now[3], rest[3];
+            pl_sub3(l->q + 3 * (size_t)p->col[k], l->q + 3 * (size_t)i, now);
+            pl_sub3(l->rest + 3 * (size_t)p->col[k], l->rest + 3 * (size_t)i, rest);
+            for (int a = 0; a < 3; a++)
+                pl_axpy3(now[a], rest, f + 3 * a);
+        }
+        pl_svd3(f, u, sigma, v);
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++)
+                l->turn[9 * (size_t)i + (size_t)(3 * a + b)] = pl_dot3(u + 3 * a, v + 3 * b);
+    }
+}
+
+/* The contacts as the factor's frame sees them: H, or H R. */
+static void turn_contacts(pl_linear *l)
+{
+    const pl_contact_set *set = &l->sim->contacts;
+    for (int c = 0; c < set->count; c++) {
+        pl_contact_point *p = &l->turned.points[c];
+        *p = set->points[c];
+        for (int k = 0; l->turn && k < 3; k++)
+            pl_mat3_tvec(l->turn + 9 * (size_t)p->vertex[0], set->points[c].frame + 3 * k,
+                         p->frame + 3 * k);
+    }
+    l->turned.count = set->count;
 }
 
 /* LU of S = Dl + Dd W. */
@@ -30,10 +76,13 @@ static pl_status factor_schur(pl_linear *l)
     int m = sim->contacts.count, size = 3 * m;
     if (m == 0)
         return PL_OK;
-    PL_TRY(pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), l->sub.h, &sim->contacts));
+    turn_contacts(l);
+    PL_TRY(pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), l->sub.h, &l->turned));
+    pl_matrix_focus(sim);
     pl_contact_schur(sim->ctx, m, l->laws, sim->delassus.w, l->schur);
     if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, l->schur, size, l->pivot) != 0)
-        return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "step %d: the contact block is singular", l->sub.step);
+        return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "step %d: the contact block is singular",
+                       l->sub.step);
     return PL_OK;
 }
 
@@ -52,60 +101,99 @@ static void invert_diagonal(pl_linear *l)
 {
     const pl_pattern *pattern = pl_elastic_pattern(l->sim->elastic);
     for (int i = 0; i < l->sim->n; i++)
-        pl_inverse3(l->sim->tangent + 9 * (size_t)pattern->diag[i], l->diagonal_inverse + 9 * (size_t)i);
+        pl_inverse3(l->sim->tangent + 9 * (size_t)pattern->diag[i],
+                    l->diagonal_inverse + 9 * (size_t)i);
+}
+
+/* The factor of the tangent at rest, or of A: made once for a time step. */
+static pl_status constant_factor(pl_linear *l)
+{
+    pl_sim *sim = l->sim;
+    bool woodbury = l->def.preconditioner == PL_PRECONDITION_WOODBURY;
+    pl_factor_kind kind = woodbury ? PL_FACTOR_TANGENT : PL_FACTOR_CONSTANT;
+    if (sim->factor == kind && sim->factor_h == l->sub.h)
+        return PL_OK;
+    l->factorizations++;
+    return pl_matrix_refresh(sim, kind, l->sub.h, woodbury ? l->rest : l->q);
 }
 
 pl_status pl_precondition_setup(pl_linear *l)
 {
     pl_sim *sim = l->sim;
     pl_preconditioner kind = l->def.preconditioner;
-    bool constant = kind == PL_PRECONDITION_INVERSE || kind == PL_PRECONDITION_WOODBURY;
     if (kind == PL_PRECONDITION_LAGGED) {
-        /* Iterations beyond a fresh factor's one since it was made, a solve each (two with contact) and a
-         * little more, against making a new one. */
-        double iteration = sim->contacts.count > 0 ? 2.2 : 1.2;
-        double limit = (sim->refresh_cost + 1.5 * sim->contacts.count) / iteration;
+        /* Iterations beyond a fresh factor's since it was made, half a solve in double precision and a
+         * little more each, against making a new one. */
+        double limit = (sim->refresh_cost + 1.5 * sim->contacts.count) / ITERATION_COST;
         if (sim->factor != PL_FACTOR_TANGENT || sim->factor_h != l->sub.h || l->excess > limit ||
             l->def.solver == PL_ADJOINT_DIRECT)
             return pl_precondition_refresh(l);
     }
+    if (kind == PL_PRECONDITION_INVERSE || kind == PL_PRECONDITION_WOODBURY)
+        PL_TRY(constant_factor(l));
     PL_TRY(exact_tangent(l));
-    if (constant && (sim->factor != PL_FACTOR_CONSTANT || sim->factor_h != l->sub.h)) {
-        PL_TRY(pl_matrix_refresh(sim, PL_FACTOR_CONSTANT, l->sub.h, l->q));
-        l->factorizations++;
-    }
     if (kind == PL_PRECONDITION_JACOBI)
         invert_diagonal(l);
+    if (l->turn)
+        turn_vertices(l);
     return through_contact_space(l) ? factor_schur(l) : PL_OK;
 }
 
-/* [E^ H^T Dd^T; -h^2 H  Dl^T] or its untransposed form, with S: two applications of E^-1. */
-static pl_status apply_schur(pl_linear *l, const double *x, double *y)
+/* y = R x or R^T x, vertex by vertex; may be the same array. */
+static void turn_vector(const pl_linear *l, bool back, const double *x, double *y)
 {
-    pl_sim *sim = l->sim;
-    size_t n = (size_t)sim->n;
-    int m = sim->contacts.count, size = 3 * m;
-    double h2 = l->sub.h * l->sub.h, *w = y + 3 * n;
-    PL_TRY(pl_matrix_solve(sim, x, y));
-    if (m == 0)
-        return PL_OK;
+    for (size_t i = 0; i < (size_t)l->sim->n; i++) {
+        double in[3] = {x[3 * i], x[3 * i + 1], x[3 * i + 2]};
+        if (back)
+            pl_mat3_tvec(l->turn + 9 * i, in, y + 3 * i);
+        else
+            pl_mat3_vec(l->turn + 9 * i, in, y + 3 * i);
+    }
+}
+
+/* w = S^-1 of the contact rows, given E^-1 x at the contacts; l->work = -H^T Dd^T w or h^2 H^T w. */
+static void solve_contacts(pl_linear *l, const double *x, const double *moved, double *w)
+{
+    int m = l->turned.count, size = 3 * m;
+    double h2 = l->sub.h * l->sub.h;
     for (int c = 0; c < m; c++) {
         double at[3], pulled[3];
-        const double *row = x + 3 * n + 3 * (size_t)c;
-        pl_contact_gather(&sim->contacts.points[c], y, at);
+        pl_contact_gather(&l->turned.points[c], moved, at);
         pl_mat3_vec(l->laws[c].d_delta, at, pulled);
         for (int k = 0; k < 3; k++)
-            w[3 * c + k] = l->transposed ? l->rho[c] * row[k] + h2 * at[k] : l->rho[c] / h2 * row[k] - pulled[k];
+            w[3 * c + k] = l->transposed ? l->rho[c] * x[3 * c + k] + h2 * at[k]
+                                         : l->rho[c] / h2 * x[3 * c + k] - pulled[k];
     }
-    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, l->transposed ? 'T' : 'N', size, 1, l->schur, size, l->pivot, w, size);
-    memcpy(l->work, x, sizeof(double) * 3 * n);
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, l->transposed ? 'T' : 'N', size, 1, l->schur, size, l->pivot,
+                        w, size);
+    memset(l->work, 0, sizeof(double) * 3 * (size_t)l->sim->n);
     for (int c = 0; c < m; c++) {
         double a[3];
         pl_mat3_tvec(l->laws[c].d_delta, w + 3 * c, a);
-        pl_contact_scatter(&sim->contacts.points[c], l->transposed ? -1 : h2, l->transposed ? a : w + 3 * c,
+        pl_contact_scatter(&l->turned.points[c], l->transposed ? -1 : h2, l->transposed ? a : w + 3 * c,
                            l->work);
     }
-    return pl_matrix_solve(sim, l->work, y);
+}
+
+/* [E^ H^T Dd^T; -h^2 H  Dl^T]^-1 or its untransposed form, with S. E^-1 is in single precision but
+ * where contacts are. */
+static pl_status apply_schur(pl_linear *l, const double *x, double *y)
+{
+    pl_sim *sim = l->sim;
+    size_t n3 = 3 * (size_t)sim->n;
+    const double *b = l->turn ? y : x;
+    if (l->turn)
+        turn_vector(l, true, x, y);
+    if (sim->contacts.count > 0) {
+        PL_TRY(pl_matrix_begin(sim, b, y));
+        solve_contacts(l, x + n3, y, y + n3);
+        PL_TRY(pl_matrix_end(sim, l->work, y));
+    } else {
+        PL_TRY(pl_matrix_correct(sim, b, y));
+    }
+    if (l->turn)
+        turn_vector(l, false, y, y);
+    return PL_OK;
 }
 
 /* Contact rows alone: (Dl + rho Dd)^-1 or its transpose, block by block. */
