@@ -47,8 +47,12 @@ def _load() -> ctypes.CDLL:
     if not path.exists():
         raise ImportError(f"{path} is missing: install the package with `pip install .`, or let the "
                           "environment variable PLIANT_LIBRARY name the library")
-    with _passive_waiting():
-        library = _api.declare(ctypes.CDLL(str(path)))
+    try:
+        with _passive_waiting():
+            library = _api.declare(ctypes.CDLL(str(path)))
+    except (OSError, AttributeError) as error:  # not a library, one it needs is missing, or another version
+        raise ImportError(f"{path} cannot be used: {error}. `pip install .` builds it anew and names the "
+                          "packages it needs") from error
     ours = f"{_api.PL_VERSION_MAJOR}.{_api.PL_VERSION_MINOR}.{_api.PL_VERSION_PATCH}"
     theirs = library.pl_version().decode()
     if theirs != ours:

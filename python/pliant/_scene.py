@@ -78,12 +78,12 @@ def _plain_json(value: Any) -> Any:
     raise TypeError(f"a scene cannot hold a {type(value).__name__}")
 
 
-def _count(name: str) -> Any:
+def _count(name: str, doc: str) -> Any:
     """A property: one of the numbers in pl_scene_info."""
     def get(scene: Scene) -> int:
         scene._pointer
         return getattr(scene._info, name)
-    return property(get)
+    return property(get, doc=doc)
 
 
 class Scene(Owner):
@@ -353,14 +353,14 @@ class Scene(Owner):
                     Mesh._borrow(self._context, self._handle, d.surface) if d.surface else None))
         return found
 
-    body_count: int = _count("body_count")
-    vertex_count: int = _count("vertex_count")
-    element_count: int = _count("element_count")
-    pin_count: int = _count("pin_count")
-    pin_vertex_count: int = _count("pin_vertex_count")
-    force_count: int = _count("force_count")
-    wind_count: int = _count("wind_count")
-    collider_count: int = _count("collider_count")
+    body_count: int = _count("body_count", "How many bodies there are.")
+    vertex_count: int = _count("vertex_count", "n: vertices of all bodies.")
+    element_count: int = _count("element_count", "Tets and cloth triangles of all bodies.")
+    pin_count: int = _count("pin_count", "How many pins there are.")
+    pin_vertex_count: int = _count("pin_vertex_count", "Vertices of all pins.")
+    force_count: int = _count("force_count", "How many forces there are.")
+    wind_count: int = _count("wind_count", "How many winds there are.")
+    collider_count: int = _count("collider_count", "How many colliders there are.")
 
     @property
     def mass(self) -> float:

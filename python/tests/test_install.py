@@ -1,5 +1,6 @@
 """What an installation says when libraries are missing, and that the package's types are consistent."""
 
+import _multiprocessing
 import os
 import shutil
 import subprocess
@@ -35,6 +36,18 @@ def test_a_missing_library_is_an_import_error(tmp_path):
                           env={**os.environ, "PLIANT_LIBRARY": str(tmp_path / "none.so")})
     assert done.returncode == 1
     assert "ImportError" in done.stderr and "pip install ." in done.stderr
+
+
+@pytest.mark.parametrize("library", ["text", "another"])
+def test_an_unusable_library_is_an_import_error(tmp_path, library):
+    path = tmp_path / "libpliant.so"
+    path.write_text("not a library")
+    if library == "another":
+        path = _multiprocessing.__file__
+    done = subprocess.run([sys.executable, "-c", "import pliant"], capture_output=True, text=True,
+                          env={**os.environ, "PLIANT_LIBRARY": str(path)})
+    assert done.returncode == 1
+    assert "ImportError" in done.stderr and "cannot be used" in done.stderr
 
 
 def test_types(tmp_path):
