@@ -212,6 +212,9 @@ class Mesh(Owner):
             if cells.type in blocks:
                 blocks[cells.type].append(cells.data)
         tets, triangles = (np.vstack(b) if b else None for b in blocks.values())
+        if tets is None and triangles is None:
+            found = ", ".join(sorted({cells.type for cells in mesh.cells})) or "none"
+            raise MeshError(f"mesh: expected cells of type tetra or triangle, got {found}")
         groups: dict[str, Any] = {name: ("vertex", np.asarray(index, np.intp))
                                   for name, index in mesh.point_sets.items()}
         kinds = {"tetra": "tet", "triangle": "triangle"}

@@ -185,7 +185,7 @@ class Rollout(Owner):
                  progress: Optional[Callable[[int, StepInfo], Optional[bool]]]):
         if not isinstance(steps, (int, np.integer)) or steps < 1:
             raise ArgumentError(f"steps = {steps!r}: expected an integer >= 1")
-        steps = int(steps)
+        steps = integer(steps, "steps")
         d = lib.pl_rollout_def_default()
         d.steps, d.tape = steps, tape
         d.memory_budget = integer(memory_budget, "memory_budget", ctypes.c_size_t)

@@ -93,6 +93,8 @@ def test_meshio(context):
     physical = meshio.Mesh(TET, [("tetra", [[0, 1, 2, 3]])], cell_data={"gmsh:physical": [np.array([7])]},
                            field_data={"flesh": np.array([7, 3])})
     assert pliant.Mesh.from_meshio(physical, context=context).group("flesh", "tet").tolist() == [0]
+    with pytest.raises(pliant.MeshError, match="tetra or triangle, got line, quad"):
+        pliant.Mesh.from_meshio(meshio.Mesh(TET, [("quad", [[0, 1, 2, 3]]), ("line", [[0, 1]])]))
 
 
 def test_a_scenes_mesh_is_read_only(hanging):

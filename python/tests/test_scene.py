@@ -140,6 +140,7 @@ WRONG = [
     (lambda s: s.step(pliant.Scene.from_dict(SLOPE).state()), pliant.ArgumentError, "another scene"),
     (lambda s: s.rollout(0), pliant.ArgumentError, "steps = 0"),
     (lambda s: s.rollout(2.5), pliant.ArgumentError, "steps"),
+    (lambda s: s.rollout(2**32), ValueError, "steps: 4294967296 is out of range"),
     (lambda s: s.rollout(2, velocity=np.full((s.vertex_count, 3), np.nan)), pliant.ArgumentError, "finite"),
     (lambda s: s.rollout(2, force=np.zeros((3, 1, 3))), ValueError, r"\[2, 1, 3\]"),
     (lambda s: s.set("young", np.nan), pliant.ArgumentError, "young"),
