@@ -1,14 +1,15 @@
 /*
  * A sheet that bends but hardly stretches, clamped at one end, against the elastica.
  *
- *     strip drape GAMMA CELLS [grid]   drop over overhang under its own weight, Gamma = density g L^3 /
- * k_b strip roll CELLS [grid]          the free end under a moment that rolls the sheet to a full
- * circle
+ *     strip drape GAMMA CELLS [grid]
+ *         drop over overhang under its own weight, Gamma = density g L^3 / k_b
+ *     strip roll CELLS [grid]
+ *         the free end under a moment that rolls the sheet to a full circle
  *
  * CELLS columns of equilateral triangles, or with `grid` of squares with alternating diagonals. The
- * sheet is wide and stiff in its plane, which keeps it a cylinder: a narrow one would curve
- * across as well and bend more easily. The clamp is the middle of the first column of cells, whose
- * vertices are pinned; then the error falls with the square of the cell.
+ * bending energy is that of a plate with Poisson's ratio 0, so the sheet stays a cylinder whatever its
+ * width. The clamp is the middle of the first column of cells, whose vertices are pinned; then the
+ * error falls with the square of the cell.
  */
 #include "statics.h"
 
