@@ -61,6 +61,17 @@ typedef struct bench_result {
 pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver solver, int steps,
                         bool backward, bench_result *out);
 
+/* The gradient of the mean squared distance from the start. */
+pl_status bench_backward(bench_world *w, pl_rollout *rollout, const pl_adjoint_def *def,
+                         pl_adjoint_info *info);
+
+/* ------------------------------------------------------------------------------- adjoint methods */
+
+/* Head, and the row of one case: ms of a backward step by every method, and what the automatic choice
+ * takes over the fastest of them. steps 0 = the case's own. */
+void bench_methods_head(FILE *file);
+pl_status bench_methods(FILE *file, const bench_case *c, pl_context *ctx, int steps);
+
 /* ------------------------------------------------------------------------------- ratios */
 
 /* Prints a table of ratios, each of two times of this run. Returns the first failure. */

@@ -100,24 +100,19 @@ static bool distance_term(void *user, int step, const double *q, const double *v
     return true;
 }
 
-static pl_status run_backward(bench_world *w, pl_rollout *rollout, bench_result *r)
+pl_status bench_backward(bench_world *w, pl_rollout *rollout, const pl_adjoint_def *def,
+                         pl_adjoint_info *info)
 {
     pl_state *start = NULL;
     pl_gradient *gradient = NULL;
-    pl_adjoint_info info;
-    pl_adjoint_def def = pl_adjoint_def_default();
+    int steps = pl_rollout_steps(rollout);
     unsigned wanted = PL_GRAD_POSITION | PL_GRAD_VELOCITY | PL_GRAD_YOUNG | PL_GRAD_FRICTION;
     pl_status status = pl_state_create(w->scene, &start);
     if (status == PL_OK)
-        status = pl_gradient_create(w->scene, r->steps, wanted, &gradient);
+        status = pl_gradient_create(w->scene, steps, wanted, &gradient);
     if (status == PL_OK) {
-        distance d = {r->steps, r->vertices, start->q};
-        status = pl_rollout_backward(rollout, &def, distance_term, &d, gradient, &info);
-    }
-    if (status == PL_OK) {
-        r->backward = info.milliseconds / r->steps;
-        r->adjoint_iterations = (double)info.iterations / r->steps;
-        r->adjoint_factorizations = (double)info.factorizations / r->steps;
+        distance d = {steps, start->vertex_count, start->q};
+        status = pl_rollout_backward(rollout, def, distance_term, &d, gradient, info);
     }
     pl_gradient_destroy(w->scene, gradient);
     if (start)
@@ -150,8 +145,14 @@ pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver solver, 
     }
     if (status == PL_OK)
         finish_forward(&sum);
-    if (status == PL_OK && backward)
-        status = run_backward(&w, rollout, out);
+    if (status == PL_OK && backward) {
+        pl_adjoint_def adjoint = pl_adjoint_def_default();
+        pl_adjoint_info info;
+        status = bench_backward(&w, rollout, &adjoint, &info);
+        out->backward = status == PL_OK ? info.milliseconds / out->steps : 0;
+        out->adjoint_iterations = status == PL_OK ? (double)info.iterations / out->steps : 0;
+        out->adjoint_factorizations = status == PL_OK ? (double)info.factorizations / out->steps : 0;
+    }
     out->memory = process_memory("VmHWM");
     pl_rollout_destroy(rollout);
     bench_close(&w);

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 typedef struct bench_options {
-    bool quick, elastic, contact, adjoint, ratios;
+    bool quick, elastic, contact, adjoint, methods, ratios;
     int threads, steps;
     const char *only;
 } bench_options;
@@ -115,6 +115,22 @@ static int run_cases(const bench_options *o, pl_context *ctx, bench_group group,
     return cli_interrupted() ? CLI_INTERRUPTED : code;
 }
 
+/* Every method of the adjoint on the scenes of the benchmark. */
+static int run_methods(const bench_options *o, pl_context *ctx)
+{
+    int code = CLI_OK;
+    printf("\n## adjoint methods\n\n");
+    bench_methods_head(stdout);
+    for (int k = 0; k < bench_case_count && !cli_interrupted(); k++) {
+        if (!selected(o, &bench_cases[k]))
+            continue;
+        pl_status status = bench_methods(stdout, &bench_cases[k], ctx, o->steps);
+        if (status != PL_OK)
+            code = cli_report(ctx, status);
+    }
+    return cli_interrupted() ? CLI_INTERRUPTED : code;
+}
+
 static void explain(void)
 {
     printf("\nSteps are converged to a Newton step of 1e-10 m and adjoint systems to a true relative "
@@ -148,6 +164,8 @@ static int run(const bench_options *o, pl_context *ctx)
         for (int g = BENCH_ELASTIC; g <= BENCH_CONTACT; g++)
             code = (next = run_cases(o, ctx, (bench_group)g, true)) ? next : code;
     }
+    if (o->methods && code != CLI_INTERRUPTED)
+        code = (next = run_methods(o, ctx)) ? next : code;
     if (o->ratios && code != CLI_INTERRUPTED) {
         printf("\n## ratios\n\n");
         if (bench_ratios(stdout, o->quick) != PL_OK)
@@ -168,10 +186,10 @@ int cmd_bench(int argc, char **argv)
     };
     const cli_command command = {
         .name = "bench",
-        .arguments = "[elastic|contact|adjoint|ratios]...",
+        .arguments = "[elastic|contact|adjoint|methods|ratios]...",
         .summary = "Times of steps and gradients, as Markdown; all of it unless told what.",
         .min_arguments = 0,
-        .max_arguments = 4,
+        .max_arguments = 5,
         .option_count = CLI_COUNT(table),
         .options = table,
     };
@@ -180,17 +198,18 @@ int cmd_bench(int argc, char **argv)
         return code;
     for (int i = 1; i <= count; i++) {
         const char *word = argv[i];
-        bool *const flags[] = {&o.elastic, &o.contact, &o.adjoint, &o.ratios};
-        static const char *const words[] = {"elastic", "contact", "adjoint", "ratios"};
+        bool *const flags[] = {&o.elastic, &o.contact, &o.adjoint, &o.methods, &o.ratios};
+        static const char *const words[] = {"elastic", "contact", "adjoint", "methods", "ratios"};
         bool known = false;
         for (int k = 0; k < CLI_COUNT(words); k++)
             if (strcmp(word, words[k]) == 0)
                 *flags[k] = known = true;
         if (!known)
-            return cli_usage(&command, "expected elastic, contact, adjoint or ratios, got '%s'", word);
+            return cli_usage(&command,
+                             "expected elastic, contact, adjoint, methods or ratios, got '%s'", word);
     }
     if (count == 0)
-        o.elastic = o.contact = o.adjoint = o.ratios = true;
+        o.elastic = o.contact = o.adjoint = o.methods = o.ratios = true;
     if (o.threads < 0 || o.steps < 0)
         return cli_usage(&command, "--threads and --steps cannot be negative");
     if (o.quick && o.steps == 0)

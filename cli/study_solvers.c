@@ -66,7 +66,7 @@ static pl_status solve_once(pl_linear *l, double tolerance, int budget, const do
     l->def.max_iterations = budget;
     l->residual = 0;
     l->iterations = 0;
-    l->lagging = false; /* a lagged factor is not to be made anew */
+    l->age = 0; /* a lagged factor is not to be made anew */
     double began = pl_milliseconds();
     pl_status status = pl_linear_solve(l, true);
     *took = pl_milliseconds() - began;

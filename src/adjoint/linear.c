@@ -9,6 +9,8 @@
 #define RESTART     80
 #define FRESH_CG    2 /* iterations with a factor of the matrix itself, which is in single precision */
 #define FRESH_GMRES 3
+#define FIRST_HOLD  8 /* substeps before lagging is tried again */
+#define LONGER_HOLD 4 /* times as many when it fails again */
 
 pl_adjoint_def pl_adjoint_def_default(void)
 {
@@ -58,14 +60,15 @@ pl_status pl_linear_create(pl_sim *sim, const pl_adjoint_def *def, pl_linear *ou
     PL_NEW(sim->ctx, out->work, 3 * sim->n, done);
     if (out->def.preconditioner == PL_PRECONDITION_JACOBI)
         PL_NEW(sim->ctx, out->diagonal_inverse, 9 * sim->n, done);
-    if (out->def.preconditioner == PL_PRECONDITION_WOODBURY) {
-        PL_NEW(sim->ctx, out->rest, 3 * sim->n, done);
+    if (out->def.preconditioner >= PL_PRECONDITION_WOODBURY) {
+        PL_NEW(sim->ctx, out->reference, 3 * sim->n, done);
         PL_NEW(sim->ctx, out->turn, 9 * sim->n, done);
-        for (int b = 0; b < sim->scene->body_count; b++) {
-            const pl_body *body = &sim->scene->bodies[b];
-            memcpy(out->rest + 3 * (size_t)body->vertex_offset, body->mesh->vertices,
-                   sizeof(double) * 3 * (size_t)body->mesh->vertex_count);
-        }
+    }
+    out->turning = out->def.preconditioner == PL_PRECONDITION_WOODBURY;
+    for (int b = 0; out->turning && b < sim->scene->body_count; b++) {
+        const pl_body *body = &sim->scene->bodies[b];
+        memcpy(out->reference + 3 * (size_t)body->vertex_offset, body->mesh->vertices,
+               sizeof(double) * 3 * (size_t)body->mesh->vertex_count);
     }
 done:
     return status;
@@ -73,9 +76,9 @@ done:
 
 void pl_linear_free(pl_linear *l)
 {
-    void *arrays[] = {l->u,     l->laws, l->d_mu,     l->rho,  l->schur,
-                      l->pivot, l->rhs,  l->solution, l->work, l->diagonal_inverse,
-                      l->rest,  l->turn};
+    void *arrays[] = {l->u,         l->laws, l->d_mu,     l->rho,  l->schur,
+                      l->pivot,     l->rhs,  l->solution, l->work, l->diagonal_inverse,
+                      l->reference, l->turn};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(l->sim->ctx, arrays[k]);
     pl_contact_set_free(l->sim->ctx, &l->turned);
@@ -210,39 +213,56 @@ static pl_status richardson(pl_linear *l, int size, pl_operator a, pl_operator p
     return PL_OK;
 }
 
-static pl_status solve_once(pl_linear *l, pl_krylov_result *out)
+static pl_status solve_once(pl_linear *l, int most, pl_krylov_result *out)
 {
     int size = 3 * l->sim->n + 3 * l->sim->contacts.count;
     pl_operator a = {apply, l}, p = {pl_precondition_apply, l};
+    double tolerance = l->def.tolerance;
     if (l->def.preconditioner == PL_PRECONDITION_NONE)
         p.apply = NULL;
     if (l->def.solver == PL_ADJOINT_SEMI_IMPLICIT)
         return richardson(l, size, a, p, out);
     if (l->sim->contacts.count == 0) {
-        PL_TRY(pl_cg(&l->krylov, size, a, p, l->rhs, l->solution, l->def.tolerance,
-                     l->def.max_iterations, out));
+        PL_TRY(pl_cg(&l->krylov, size, a, p, l->rhs, l->solution, tolerance, most, out));
         if (!out->indefinite)
             return PL_OK;
     }
-    return pl_gmres(&l->krylov, size, a, p, l->rhs, l->solution, l->def.tolerance,
-                    l->def.max_iterations, out);
+    return pl_gmres(&l->krylov, size, a, p, l->rhs, l->solution, tolerance, most, out);
+}
+
+/* With the factor of another substep, as long as that is cheaper than a new one. Where the first
+ * substep after its own takes half of that already, lagging does not pay, and is not tried again for a
+ * while. */
+static pl_status solve_lagging(pl_linear *l, int fresh, pl_krylov_result *out)
+{
+    double patience = pl_precondition_patience(l);
+    int most = fresh + (int)(l->age == 1 ? 0.5 * patience : patience);
+    PL_TRY(solve_once(l, most < l->def.max_iterations ? most : l->def.max_iterations, out));
+    l->iterations += out->iterations;
+    if (out->converged) {
+        l->last_hold = l->age == 1 ? 0 : l->last_hold;
+        return PL_OK;
+    }
+    if (l->age == 1)
+        l->hold = l->last_hold = l->last_hold ? LONGER_HOLD * l->last_hold : FIRST_HOLD;
+    return pl_precondition_refresh(l);
 }
 
 pl_status pl_linear_solve(pl_linear *l, bool transposed)
 {
-    pl_krylov_result result;
+    pl_krylov_result result = {0};
+    int fresh = l->sim->contacts.count > 0 ? FRESH_GMRES : FRESH_CG;
     l->transposed = transposed;
     scale_rhs(l);
-    PL_TRY(solve_once(l, &result));
-    l->iterations += result.iterations;
-    if (!result.converged && l->def.preconditioner == PL_PRECONDITION_LAGGED && l->lagging) {
-        PL_TRY(pl_precondition_refresh(l));
-        PL_TRY(solve_once(l, &result));
+    if (l->def.preconditioner == PL_PRECONDITION_LAGGED && l->age > 0)
+        PL_TRY(solve_lagging(l, fresh, &result));
+    if (!result.converged) {
+        PL_TRY(solve_once(l, l->def.max_iterations, &result));
         l->iterations += result.iterations;
     }
-    int fresh = l->sim->contacts.count > 0 ? FRESH_GMRES : FRESH_CG;
-    l->excess += result.iterations > fresh ? result.iterations - fresh : 0;
-    l->lagging = true;
+    l->last_excess = result.iterations > fresh ? result.iterations - fresh : 0;
+    l->excess += l->last_excess;
+    l->age++;
     l->max_iterations = result.iterations > l->max_iterations ? result.iterations : l->max_iterations;
     l->residual = fmax(l->residual, result.residual);
     if (!result.converged)

@@ -29,16 +29,19 @@ typedef struct pl_linear {
     double *schur;        /* [3 m, 3 m] LU of S, column-major */
     int *pivot;           /* [3 m] */
     double *diagonal_inverse; /* [n, 9] of the Jacobi preconditioner */
-    double *rest;         /* [n, 3] of the Woodbury preconditioner: positions at rest, */
-    double *turn;         /* [n, 9] rotations since */
+    double *reference;    /* [n, 3] where the factor was made: at rest, or another substep's end */
+    double *turn;         /* [n, 9] rotations of the vertices' surroundings since, */
+    bool turning;         /* if used */
     pl_contact_set turned; /* the contacts, seen from where the factor was made */
 
     pl_krylov krylov;
     double *rhs, *solution; /* [3 n + 3 m] */
     double *work;         /* [n, 3] */
     bool transposed;
-    int excess;           /* iterations spent since the factor was made beyond what a fresh one takes */
-    bool lagging;         /* the factor was made for another substep */
+    int excess;           /* iterations spent since the factor was made beyond what a fresh one takes, */
+    int last_excess;      /* and in the last substep */
+    int age;              /* substeps solved with the factor: 0 = it was made for this one */
+    int hold, last_hold;  /* substeps for which factors are made anew without trying, now and last time */
     int iterations, max_iterations, factorizations;
     double residual;      /* largest so far */
 } pl_linear;

@@ -1,9 +1,10 @@
 /*
  * Preconditioners: none, Jacobi, A^-1, and two that know the contact block: Woodbury (the tangent at
- * rest, turned with the body) and the lagged factor (the tangent of another step).
+ * rest) and the lagged factor (the tangent of another step).
  *
- * Woodbury's matrix is R E0 R^T: E0 the tangent at rest, the same in every step, R the rotation of each
- * vertex's surroundings since. With H R for H everything happens in the unturned frame.
+ * A tangent E0 made elsewhere can be turned with the body: R E0 R^T, R the rotation of each vertex's
+ * surroundings since. With H R for H everything happens in the unturned frame. Woodbury's is always
+ * turned, the lagged one when that may save a new factor.
  */
 #include "adjoint/precondition.h"
 
@@ -12,7 +13,7 @@
 
 #include <lapacke.h>
 
-#define ITERATION_COST 0.5
+#define DENSE_RATE 20e9 /* flops a second */
 
 static bool through_contact_space(const pl_linear *l)
 {
@@ -34,19 +35,21 @@ static pl_status exact_tangent(pl_linear *l)
     return PL_OK;
 }
 
-/* R of each vertex: the polar part of sum (x_j - x_i) (X_j - X_i)^T over its neighbours, X at rest. */
+/* R of each vertex: the polar part of sum (x_j - x_i) (X_j - X_i)^T over its neighbours, X where the
+ * factor was made. */
 static void turn_vertices(pl_linear *l)
 {
     const pl_pattern *p = pl_elastic_pattern(l->sim->elastic);
 #pragma omp parallel for num_threads(l->sim->ctx->threads) schedule(static)
     for (int i = 0; i < p->n; i++) {
         double f[9] = {0}, u[9], sigma[3], v[9];
+        const double *made = l->reference;
         for (int k = p->row[i]; k < p->row[i + 1]; k++) {
-            double now[3], rest[3];
+            double now[3], then[3];
             pl_sub3(l->q + 3 * (size_t)p->col[k], l->q + 3 * (size_t)i, now);
-            pl_sub3(l->rest + 3 * (size_t)p->col[k], l->rest + 3 * (size_t)i, rest);
+            pl_sub3(made + 3 * (size_t)p->col[k], made + 3 * (size_t)i, then);
             for (int a = 0; a < 3; a++)
-                pl_axpy3(now[a], rest, f + 3 * a);
+                pl_axpy3(now[a], then, f + 3 * a);
         }
         pl_svd3(f, u, sigma, v);
         for (int a = 0; a < 3; a++)
@@ -62,7 +65,7 @@ static void turn_contacts(pl_linear *l)
     for (int c = 0; c < set->count; c++) {
         pl_contact_point *p = &l->turned.points[c];
         *p = set->points[c];
-        for (int k = 0; l->turn && k < 3; k++)
+        for (int k = 0; l->turning && k < 3; k++)
             pl_mat3_tvec(l->turn + 9 * (size_t)p->vertex[0], set->points[c].frame + 3 * k,
                          p->frame + 3 * k);
     }
@@ -91,8 +94,9 @@ pl_status pl_precondition_refresh(pl_linear *l)
     pl_sim *sim = l->sim;
     PL_TRY(pl_matrix_refresh(sim, PL_FACTOR_TANGENT, l->sub.h, l->q));
     l->factorizations++;
-    l->excess = 0;
-    l->lagging = false;
+    l->excess = l->age = 0;
+    l->turning = false;
+    memcpy(l->reference, l->q, sizeof(double) * 3 * (size_t)sim->n);
     PL_TRY(exact_tangent(l)); /* the factor may have been of a clamped one */
     return factor_schur(l);
 }
@@ -114,27 +118,50 @@ static pl_status constant_factor(pl_linear *l)
     if (sim->factor == kind && sim->factor_h == l->sub.h)
         return PL_OK;
     l->factorizations++;
-    return pl_matrix_refresh(sim, kind, l->sub.h, woodbury ? l->rest : l->q);
+    return pl_matrix_refresh(sim, kind, l->sub.h, woodbury ? l->reference : l->q);
+}
+
+double pl_precondition_patience(const pl_linear *l)
+{
+    const pl_costs *c = &l->sim->costs;
+    double size = 3.0 * l->sim->contacts.count; /* E^-1 between the contacts is made anew as well */
+    return (c->factor + c->assembly + size * size * size / DENSE_RATE) / (c->solve + c->product);
+}
+
+/* Whether to make a new factor now: when the last substep's iterations beyond a fresh factor's are more
+ * than the mean over its life, with what it cost itself (then the mean begins to grow), or when lagging
+ * was found not to pay. */
+static bool wants_refresh(pl_linear *l)
+{
+    const pl_sim *sim = l->sim;
+    if (sim->factor != PL_FACTOR_TANGENT || sim->factor_h != l->sub.h) {
+        l->hold = l->last_hold = 0; /* as where a limited tape begins anew */
+        return true;
+    }
+    if (l->def.solver == PL_ADJOINT_DIRECT)
+        return true;
+    if (l->hold > 0) {
+        l->hold--;
+        return true;
+    }
+    bool enough = l->last_excess * l->age > pl_precondition_patience(l) + l->excess;
+    if (!enough || l->turning)
+        return enough;
+    l->turning = true; /* that may do */
+    return false;
 }
 
 pl_status pl_precondition_setup(pl_linear *l)
 {
-    pl_sim *sim = l->sim;
     pl_preconditioner kind = l->def.preconditioner;
-    if (kind == PL_PRECONDITION_LAGGED) {
-        /* Iterations beyond a fresh factor's since it was made, half a solve in double precision and a
-         * little more each, against making a new one. */
-        double limit = (sim->refresh_cost + 1.5 * sim->contacts.count) / ITERATION_COST;
-        if (sim->factor != PL_FACTOR_TANGENT || sim->factor_h != l->sub.h || l->excess > limit ||
-            l->def.solver == PL_ADJOINT_DIRECT)
-            return pl_precondition_refresh(l);
-    }
+    if (kind == PL_PRECONDITION_LAGGED && wants_refresh(l))
+        return pl_precondition_refresh(l);
     if (kind == PL_PRECONDITION_INVERSE || kind == PL_PRECONDITION_WOODBURY)
         PL_TRY(constant_factor(l));
     PL_TRY(exact_tangent(l));
     if (kind == PL_PRECONDITION_JACOBI)
         invert_diagonal(l);
-    if (l->turn)
+    if (l->turning)
         turn_vertices(l);
     return through_contact_space(l) ? factor_schur(l) : PL_OK;
 }
@@ -181,8 +208,8 @@ static pl_status apply_schur(pl_linear *l, const double *x, double *y)
 {
     pl_sim *sim = l->sim;
     size_t n3 = 3 * (size_t)sim->n;
-    const double *b = l->turn ? y : x;
-    if (l->turn)
+    const double *b = l->turning ? y : x;
+    if (l->turning)
         turn_vector(l, true, x, y);
     if (sim->contacts.count > 0) {
         PL_TRY(pl_matrix_begin(sim, b, y));
@@ -191,7 +218,7 @@ static pl_status apply_schur(pl_linear *l, const double *x, double *y)
     } else {
         PL_TRY(pl_matrix_correct(sim, b, y));
     }
-    if (l->turn)
+    if (l->turning)
         turn_vector(l, false, y, y);
     return PL_OK;
 }

@@ -59,7 +59,6 @@ static pl_status order_tangent(pl_sim *sim, bool anew)
     pl_chol_destroy(sim->tangent_factor);
     sim->tangent_factor = made;
     sim->costs = measured_costs(sim);
-    sim->refresh_cost = sim->costs.factor / sim->costs.solve;
     return PL_OK;
 }
 

@@ -69,7 +69,6 @@ struct pl_sim {
     pl_factor_kind factor;
     double factor_h;     /* time step the factor was made for */
     pl_costs costs;      /* with the tangent's factor */
-    double refresh_cost; /* a factorisation's cost over a solve's */
 
     /* Contacts of the current substep. */
     pl_collider **shapes; /* [collider_count] */
