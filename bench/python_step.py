@@ -1,6 +1,6 @@
 """What Python adds to a step: time around Scene.step against the time the C step itself measures.
 
-    python benchmark_step.py
+    python bench/python_step.py     with the package installed
 """
 
 import time
