@@ -4,7 +4,7 @@
  *
  * A tangent E0 made elsewhere can be turned with the body: R E0 R^T, R the rotation of each vertex's
  * surroundings since. With H R for H everything happens in the unturned frame. Woodbury's is always
- * turned, the lagged one when that may save a new factor.
+ * turned, the lagged one once it takes a few iterations more than a fresh one.
  */
 #include "adjoint/precondition.h"
 
@@ -14,6 +14,7 @@
 #include <lapacke.h>
 
 #define DENSE_RATE 20e9 /* flops a second */
+#define TURN_AT    4    /* extra iterations from which on turning the factor is worth its while */
 
 static bool through_contact_space(const pl_linear *l)
 {
@@ -125,7 +126,7 @@ double pl_precondition_patience(const pl_linear *l)
 {
     const pl_costs *c = &l->sim->costs;
     double size = 3.0 * l->sim->contacts.count; /* E^-1 between the contacts is made anew as well */
-    return (c->factor + c->assembly + size * size * size / DENSE_RATE) / (c->solve + c->product);
+    return (c->factor + 2 * c->assembly + size * size * size / DENSE_RATE) / (c->solve + c->product);
 }
 
 /* Whether to make a new factor now: when the last substep's iterations beyond a fresh factor's are more
@@ -144,11 +145,8 @@ static bool wants_refresh(pl_linear *l)
         l->hold--;
         return true;
     }
-    bool enough = l->last_excess * l->age > pl_precondition_patience(l) + l->excess;
-    if (!enough || l->turning)
-        return enough;
-    l->turning = true; /* that may do */
-    return false;
+    l->turning = l->turning || l->last_excess >= TURN_AT;
+    return l->last_excess * l->age > pl_precondition_patience(l) + l->excess;
 }
 
 pl_status pl_precondition_setup(pl_linear *l)
