@@ -115,14 +115,14 @@ static int run_cases(const bench_options *o, pl_context *ctx, bench_group group,
     return cli_interrupted() ? CLI_INTERRUPTED : code;
 }
 
-/* Every method of the adjoint on the scenes of the benchmark. */
+/* Every method of the adjoint, on the smallest scenes unless told which: some take very long. */
 static int run_methods(const bench_options *o, pl_context *ctx)
 {
     int code = CLI_OK;
     printf("\n## adjoint methods\n\n");
     bench_methods_head(stdout);
     for (int k = 0; k < bench_case_count && !cli_interrupted(); k++) {
-        if (!selected(o, &bench_cases[k]))
+        if (!selected(o, &bench_cases[k]) || (!o->only && !bench_cases[k].quick))
             continue;
         pl_status status = bench_methods(stdout, &bench_cases[k], ctx, o->steps);
         if (status != PL_OK)

@@ -64,16 +64,17 @@ expect 3 check "$scenes/slope.json" --steps 0
 expect 3 check nowhere.json
 
 # --- studies: tables and plots
-expect 0 study mu-precision horizon --quick --out results --threads 1
+expect 0 study mu-precision horizon memory --quick --out results --threads 1
 prints "aims met"
-for file in mu-precision.csv mu-precision.md mu-precision.svg mu-precision.png horizon.csv; do
+for file in mu-precision.csv mu-precision.md mu-precision.svg mu-precision.png horizon.csv memory.csv; do
     [ -s results/$file ] || fail "$file is missing"
 done
 expect 2 study astrology
 expect 1 study horizon --quick --out /proc/nowhere
 
 # --- bench: Markdown with every part
-expect 0 bench elastic adjoint --only bar-small --steps 2 --threads 1
+expect 0 bench elastic adjoint methods --only bar-small --steps 2 --threads 1
 prints "| bar-small | 1225 | 5184 |"
 prints "## adjoint"
+prints "automatic / fastest"
 expect 2 bench quickly
