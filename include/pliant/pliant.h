@@ -206,7 +206,7 @@ typedef struct pl_scene_def {
     double time_step;       /* h, s; default 0.01 */
     double gravity[3];      /* m/s^2; default (0, 0, -9.81) */
     double tolerance;       /* largest vertex move of the last Newton step, m; default 1e-10 */
-    int max_iterations;     /* Newton iterations in a step before it is split; default 50 */
+    int max_iterations;     /* Newton iterations in a step before it is split; default 100 */
     int max_splits;         /* a step may be halved this many times over; default 6 */
     double contact_epsilon2; /* eps^2 = delta_n * lambda_n of a contact, N m; default 0.5e-12 */
     double contact_margin;  /* vertices closer than this to a collider become contacts, m; 0 = auto */

@@ -71,6 +71,7 @@ static pl_status refresh_tangent(pl_sim *sim, bool anew, double h, const double 
         pl_status status = pl_chol_factor(sim->tangent_factor, sim->tangent);
         pl_stage(sim, PL_STAGE_FACTOR);
         sim->info.factorizations++;
+        sim->factor_clamped = clamp;
         if (status != PL_ERROR_NUMERIC)
             return status;
         if (!clamp)

@@ -19,7 +19,7 @@
 
 #define SHORTEST_STEP   1e-4
 #define GOOD_RATE       0.95 /* a longer sequence than this is not worth waiting for */
-#define UPHILL_STEPS    8    /* full steps that may enlarge the correction */
+#define UPHILL_STEPS    20   /* steps that may enlarge the correction */
 #define UPHILL_RATE     2.0
 #define CG_LIMIT        0.5  /* of a factorisation's cost: CG is given up, */
 #define CG_SLOW         0.25 /* or followed by a new factor */
@@ -37,10 +37,11 @@ typedef struct newton {
     bool stale;             /* the factor was made at another iterate */
     bool prepared;          /* sim->lambda belongs to the present contacts */
     double rate, last_rate; /* of the last two steps, of the last one */
+    bool fresh_step;        /* the last step was a new factor's first */
     double fresh_rate;      /* how much the first step of the newest factor shrank the correction */
     bool truncated;         /* steps are Newton's own: the lagged factor has become too slow */
     bool slow_cg;           /* finding the last of them took long */
-    int uphill;             /* full steps accepted although the correction grew */
+    int uphill;             /* steps accepted although the correction grew */
     int inadmissible;       /* element with J <= 0 at the last evaluation, or -1 */
     bool law_failed;        /* the contact law was not solved at the last correction */
     bool law_rough;         /* it was solved only as well as needed on the way */
@@ -269,7 +270,9 @@ static bool refresh_pays(const newton *s, double theta)
 
 /* A correction should shrink. Where the true tangent is indefinite (buckling, modes of contact
  * changing) the way to the solution may first lead away from a stationary point: without contact as
- * long as the potential falls, with contact for a few full steps. */
+ * long as the potential falls, with contact for a number of steps, at most twice as large each. Where
+ * the factor is of a clamped tangent, also lagged steps may be such: they are what Anderson's
+ * combination learns the mode from. */
 static bool acceptable(newton *s, double t, bool combined, double trial_norm)
 {
     if (s->law_failed || !isfinite(trial_norm))
@@ -280,7 +283,7 @@ static bool acceptable(newton *s, double t, bool combined, double trial_norm)
         return s->potential < s->energy - 1e-12 * fabs(s->energy);
     if (trial_norm > UPHILL_RATE * s->norm)
         return false;
-    return t == 1 && (combined || !s->stale) && s->uphill++ < UPHILL_STEPS;
+    return (combined || !s->stale || s->sim->factor_clamped) && s->uphill++ < UPHILL_STEPS;
 }
 
 /* The point a fraction t along `step` and its own correction; accepted, it becomes the iterate. */
@@ -305,6 +308,7 @@ static pl_status attempt(newton *s, const double *step, double t, bool *accepted
     swap = sim->move;
     sim->move = sim->trial_move, sim->trial_move = swap;
     *theta = trial_norm / s->norm;
+    s->fresh_step = !s->stale;
     if (!s->stale)
         s->fresh_rate = *theta;
     s->norm = trial_norm;
@@ -509,8 +513,8 @@ static pl_status iterate(newton *s, pl_substep_result *out)
         if (!out->converged)
             return PL_OK;
         out->converged = false;
-        /* The slower of the last two: a combined step flatters. */
-        s->rate = fmin(fmax(theta, s->last_rate), 0.99);
+        /* The slower of the last two: a combined step flatters. A new factor's own step does not. */
+        s->rate = fmin(s->fresh_step ? theta : fmax(theta, s->last_rate), 0.99);
         s->last_rate = theta;
         bool slow = s->truncated ? s->slow_cg && s->norm > 1e3 * tolerance : refresh_pays(s, theta);
         if (s->norm <= tolerance || !slow)

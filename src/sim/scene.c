@@ -9,7 +9,7 @@ pl_scene_def pl_scene_def_default(void)
         .time_step = 0.01,
         .gravity = {0, 0, -9.81},
         .tolerance = 1e-10,
-        .max_iterations = 50,
+        .max_iterations = 100,
         .max_splits = 6,
         .contact_epsilon2 = 0.5e-12,
         .solver = PL_SOLVER_AUTO,

@@ -67,6 +67,7 @@ struct pl_sim {
     pl_chol *tangent_factor;  /* of 3x3 blocks */
     pl_chol *constant_factor; /* of scalars, three columns a solve */
     pl_factor_kind factor;
+    bool factor_clamped; /* the tangent was indefinite */
     double factor_h;     /* time step the factor was made for */
     pl_costs costs;      /* with the tangent's factor */
 
