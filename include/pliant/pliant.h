@@ -196,8 +196,8 @@ typedef enum pl_reading { PL_EXACT, PL_PROJECTIVE } pl_reading;
 typedef enum pl_solver {
     PL_SOLVER_AUTO,     /* by measured cost */
     PL_SOLVER_DIRECT,   /* Cholesky of the true tangent in every Newton step */
-    PL_SOLVER_LAGGED,   /* Cholesky of a recent true tangent, refreshed when progress is slow */
-    PL_SOLVER_CONSTANT, /* the constant matrix A of the local-global method */
+    PL_SOLVER_LAGGED,   /* Cholesky of a recent true tangent; CG with it where that alone is slow */
+    PL_SOLVER_CONSTANT, /* Cholesky of the constant matrix A of the local-global method; CG with it */
 } pl_solver;
 
 typedef struct pl_scene pl_scene;

@@ -21,6 +21,7 @@ void pl_delassus_free(pl_context *ctx, pl_delassus *d)
     pl_free(ctx, d->inverse);
     pl_free(ctx, d->w);
     pl_free(ctx, d->single);
+    pl_free(ctx, d->keys);
     *d = (pl_delassus){0};
 }
 
@@ -29,6 +30,7 @@ void pl_delassus_reset(pl_delassus *d)
     for (int s = 0; s < d->slot_count; s++)
         d->slot_of[d->vertex_of[s]] = -1;
     d->slot_count = 0;
+    d->built = 0;
 }
 
 static pl_status grow_slots(pl_context *ctx, pl_delassus *d, int need)
@@ -126,14 +128,16 @@ static pl_status reserve_matrix(pl_context *ctx, pl_delassus *d, int size)
     size_t wanted = (size_t)size + (size_t)size / 2;
     bool many = wanted >= 3 * PL_MANY_CONTACTS;
     double *w = pl_alloc(ctx, wanted * wanted, sizeof *w);
-    float *single = w && many ? pl_alloc(ctx, wanted * wanted, sizeof *single) : NULL;
-    if (!w || (many && !single)) {
-        pl_free(ctx, w);
+    float *single = many ? pl_alloc(ctx, wanted * wanted, sizeof *single) : NULL;
+    pl_delassus_key *keys = pl_alloc(ctx, wanted / 3 + 1, sizeof *keys);
+    bool ok = w && keys && (single || !many);
+    pl_free(ctx, ok ? d->w : w);
+    pl_free(ctx, ok ? d->single : single);
+    pl_free(ctx, ok ? d->keys : keys);
+    if (!ok)
         return PL_ERROR_MEMORY;
-    }
-    pl_free(ctx, d->w);
-    pl_free(ctx, d->single);
-    d->w = w, d->single = single;
+    d->w = w, d->single = single, d->keys = keys;
+    d->built = 0;
     d->size_capacity = (int)wanted;
     return PL_OK;
 }
@@ -162,11 +166,34 @@ static void build_rows(pl_delassus *d, double h, const pl_contact_set *set, int 
         d->single[3 * (size_t)a * size + k] = (float)rows[k];
 }
 
+/* Notes the set's keys; whether W is already that of this set: so it is while contacts of planes stay.
+ */
+static bool same_keys(pl_delassus *d, double h, const pl_contact_set *set)
+{
+    bool same = d->built == set->count && d->built_h == h;
+    for (int c = 0; c < set->count; c++) {
+        const pl_contact_point *p = &set->points[c];
+        pl_delassus_key key;
+        memset(&key, 0, sizeof key); /* padding too: keys are compared as bytes */
+        key.count = p->count;
+        memcpy(key.vertex, p->vertex, sizeof key.vertex);
+        memcpy(key.beta, p->beta, sizeof key.beta);
+        memcpy(key.frame, p->frame, sizeof key.frame);
+        same = same && memcmp(&key, &d->keys[c], sizeof key) == 0;
+        memcpy(&d->keys[c], &key, sizeof key);
+    }
+    d->built = set->count;
+    d->built_h = h;
+    return same;
+}
+
 pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, double h,
                             const pl_contact_set *set)
 {
     PL_TRY(ensure_slots(ctx, d, chol, set));
     PL_TRY(reserve_matrix(ctx, d, 3 * set->count));
+    if (same_keys(d, h, set))
+        return PL_OK;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (set->count > 64)
     for (int a = 0; a < set->count; a++)
         build_rows(d, h, set, a);

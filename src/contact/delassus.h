@@ -8,6 +8,12 @@
 #include "contact/contact.h"
 #include "linalg/chol.h"
 
+/* What W depends on of a contact. */
+typedef struct pl_delassus_key {
+    int count, vertex[PL_STENCIL];
+    double beta[PL_STENCIL], frame[9];
+} pl_delassus_key;
+
 typedef struct pl_delassus {
     int vertex_count;
     int *slot_of; /* [n] the vertex's slot, or -1 */
@@ -15,8 +21,11 @@ typedef struct pl_delassus {
     int *vertex_of;  /* [slot_capacity] */
     double *inverse; /* [3 slot_capacity, 3 slot_capacity] E^-1 between the slots */
     int size_capacity;
-    double *w;     /* [3 m, 3 m] */
-    float *single; /* the same rounded, where the contact solver wants it */
+    double *w;             /* [3 m, 3 m] */
+    int built;             /* contacts of the present w (0 = none), */
+    double built_h;        /* its time step */
+    pl_delassus_key *keys; /* [built] and the rest it depends on */
+    float *single;         /* the same rounded, where the contact solver wants it */
 } pl_delassus;
 
 pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out);

@@ -6,9 +6,9 @@
 
 /* Seconds on one core as measured on bodies of 300 to 10,000 vertices. Only ratios matter, and they
  * come from counts, not from clocks: results must not depend on the machine's mood. */
-static pl_costs measured_costs(const pl_sim *sim)
+static pl_costs measured_costs(const pl_sim *sim, const pl_chol *chol)
 {
-    pl_chol_cost c = pl_chol_get_cost(sim->tangent_factor);
+    pl_chol_cost c = pl_chol_get_cost(chol);
     double n = sim->n, elements = 0, blocks = pl_elastic_pattern(sim->elastic)->nnz;
     for (int b = 0; b < sim->scene->body_count; b++)
         elements += sim->scene->bodies[b].element_count;
@@ -58,7 +58,7 @@ static pl_status order_tangent(pl_sim *sim, bool anew)
     PL_TRY(pl_chol_create(sim->ctx, pl_elastic_pattern(sim->elastic), 3, touched, list, &made));
     pl_chol_destroy(sim->tangent_factor);
     sim->tangent_factor = made;
-    sim->costs = measured_costs(sim);
+    sim->costs = measured_costs(sim, made);
     return PL_OK;
 }
 
@@ -87,6 +87,7 @@ static pl_status refresh_constant(pl_sim *sim, double h)
         return PL_ERROR_MEMORY;
     if (!sim->constant_factor)
         PL_TRY(pl_chol_create(sim->ctx, pattern, 1, 0, NULL, &sim->constant_factor));
+    sim->costs = measured_costs(sim, sim->constant_factor);
     pl_elastic_constant(sim->elastic, h * h, sim->diagonal, sim->constant);
     pl_stage(sim, PL_STAGE_ASSEMBLE);
     PL_TRY(pl_chol_factor(sim->constant_factor, sim->constant));

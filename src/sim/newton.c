@@ -23,6 +23,8 @@
 #define UPHILL_RATE     2.0
 #define CG_LIMIT        0.5  /* of a factorisation's cost: CG is given up, */
 #define CG_SLOW         0.25 /* or followed by a new factor */
+#define CG_LAGGED       4    /* iterations it takes as a rule with a lagged factor, */
+#define CG_CONSTANT     40   /* and with the constant matrix's */
 #define MOST_DOUBLINGS  20
 #define LAW_GOAL        0.03 /* of the correction: how well the contact law is solved on the way */
 #define LAW_EXACT_BELOW 1    /* tolerances: expecting a correction as small as this, to rounding */
@@ -240,11 +242,11 @@ static double iterations_left(const newton *s, double rate)
     return log(s->sim->scene->def.tolerance / s->norm) / log(fmin(fmax(rate, 1e-6), GOOD_RATE));
 }
 
-/* Whether CG on the true tangent can take over from the lagged factor. */
+/* Whether CG on the true tangent can take over from the lagged or constant factor alone. */
 static bool can_truncate(const newton *s)
 {
     const pl_sim *sim = s->sim;
-    return sim->contacts.count == 0 && sim->solver == PL_SOLVER_LAGGED && s->stale;
+    return sim->contacts.count == 0 && sim->solver != PL_SOLVER_DIRECT && s->stale;
 }
 
 /* With rate theta, would waiting cost more than a factorisation and what follows it, or, where it can
@@ -252,16 +254,16 @@ static bool can_truncate(const newton *s)
 static bool refresh_pays(const newton *s, double theta)
 {
     const pl_sim *sim = s->sim;
-    if (sim->solver == PL_SOLVER_CONSTANT)
-        return false;
-    if (sim->solver == PL_SOLVER_DIRECT)
-        return true;
-    /* Each correction, with contact the law and longer solves too; a factor brings Delassus columns. */
     int m = sim->contacts.count;
     const pl_costs *c = &sim->costs;
-    if (can_truncate(s))
+    if (can_truncate(s)) {
+        double cg = sim->solver == PL_SOLVER_CONSTANT ? CG_CONSTANT : CG_LAGGED;
         return iterations_left(s, theta) * (c->stress + c->solve) >
-               3 * (c->assembly + 2 * c->stress + 4 * (c->solve + c->product));
+               3 * (c->assembly + 2 * c->stress + cg * (c->solve + c->product));
+    }
+    if (sim->solver != PL_SOLVER_LAGGED)
+        return sim->solver == PL_SOLVER_DIRECT;
+    /* Each correction, with contact the law and longer solves too; a factor brings Delassus columns. */
     double iteration = c->stress + (m > 0 ? 2 : 1) * c->solve;
     double fresh = c->assembly + c->factor + 1.5 * m * c->solve;
     return iterations_left(s, theta) * iteration >
@@ -343,10 +345,10 @@ static pl_status advance_truncated(newton *s, bool *accepted, double *theta)
 {
     pl_sim *sim = s->sim;
     pl_truncated found;
-    double limit = sim->costs.factor / (sim->costs.solve + sim->costs.product);
+    double factor = sim->costs.factor / (sim->costs.solve + sim->costs.product);
+    int limit = sim->solver == PL_SOLVER_CONSTANT ? 10 * CG_CONSTANT : (int)(CG_LIMIT * factor) + 1;
     evaluate(s, sim->iterate);
-    PL_TRY(pl_truncated_newton(sim, s->sub->h, sim->iterate, s->norm, (int)(CG_LIMIT * limit) + 1,
-                               sim->combined, &found));
+    PL_TRY(pl_truncated_newton(sim, s->sub->h, sim->iterate, s->norm, limit, sim->combined, &found));
     pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: CG %d iterations%s", s->sub->step, found.iterations,
            found.kind == PL_TRUNCATED_DOWNHILL ? ", downhill"
            : found.kind == PL_TRUNCATED_NONE   ? ", given up"
@@ -355,7 +357,7 @@ static pl_status advance_truncated(newton *s, bool *accepted, double *theta)
         search_downhill(s, sim->combined);
     for (double t = 1; found.kind != PL_TRUNCATED_NONE && !*accepted && t >= 0.25; t *= 0.5)
         PL_TRY(attempt(s, sim->combined, t, accepted, theta));
-    s->slow_cg = found.iterations > CG_SLOW * limit;
+    s->slow_cg = sim->solver == PL_SOLVER_LAGGED && found.iterations > CG_SLOW * factor;
     if (!*accepted) {
         s->truncated = false;
         pl_anderson_reset(&sim->anderson);

@@ -69,7 +69,7 @@ struct pl_sim {
     pl_factor_kind factor;
     bool factor_clamped; /* the tangent was indefinite */
     double factor_h;     /* time step the factor was made for */
-    pl_costs costs;      /* with the tangent's factor */
+    pl_costs costs;      /* with the factor in use */
 
     /* Contacts of the current substep. */
     pl_collider **shapes; /* [collider_count] */
