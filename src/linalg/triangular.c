@@ -2,6 +2,7 @@
 #include "linalg/triangular.h"
 
 #include <cblas.h>
+#include <lapacke.h>
 
 #define SHARES        16     /* a part is at most this fraction of the factor */
 #define WORTH_THREADS 400000 /* values: from here on threads pay for their start */
@@ -155,13 +156,6 @@ static int thread_count(const pl_triangular *t)
     return t->entries < WORTH_THREADS ? 1 : t->ctx->threads;
 }
 
-void pl_triangular_round(pl_triangular *t, const pl_supernodes *l)
-{
-#pragma omp parallel for num_threads(thread_count(t)) schedule(static)
-    for (size_t k = 0; k < t->entries; k++)
-        t->single[k] = (float)l->value[k];
-}
-
 /* One supernode: its diagonal block and the rows below. */
 typedef struct panel {
     int columns, below, height;
@@ -184,20 +178,41 @@ static panel get_panel(const pl_supernodes *l, int k, double *x)
     };
 }
 
-/* Own part by the diagonal block; part->below or ->gathered gets what it takes from the rows below. */
+/* In single precision a supernode [L11; L21] is kept as [L11^-1; L21 L11^-1]: one product each way
+ * instead of a triangular solve, which is short and slow, and a product. */
+static void round_supernode(pl_triangular *t, const pl_supernodes *l, int k)
+{
+    panel p = get_panel(l, k, t->x);
+    float *block = t->single + p.at;
+    for (int j = 0; j < p.columns; j++)
+        for (int i = 0; i < p.height; i++) {
+            size_t at = (size_t)j * (size_t)p.height + (size_t)i;
+            block[at] = i < j ? 0 : (float)l->value[p.at + at];
+        }
+    LAPACKE_strtri_work(LAPACK_COL_MAJOR, 'L', 'N', p.columns, block, p.height);
+    if (p.below > 0)
+        cblas_strmm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, p.below,
+                    p.columns, 1, block, p.height, t->single + p.under, p.height);
+}
+
+void pl_triangular_round(pl_triangular *t, const pl_supernodes *l)
+{
+#pragma omp parallel for num_threads(thread_count(t)) schedule(dynamic, 16)
+    for (int k = 0; k < l->count; k++)
+        round_supernode(t, l, k);
+}
+
+/* Own part by the diagonal block; part->gathered gets what it takes from the rows below. */
 static void forward_single(const pl_triangular *t, const panel *p, pl_part *part)
 {
     for (int j = 0; j < p->columns; j++)
         part->own[j] = (float)p->x[j];
-    cblas_strsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, p->columns, t->single + p->at,
-                p->height, part->own, 1);
+    cblas_sgemv(CblasColMajor, CblasNoTrans, p->height, p->columns, 1, t->single + p->at, p->height,
+                part->own, 1, 0, part->below, 1);
     for (int j = 0; j < p->columns; j++)
-        p->x[j] = part->own[j];
-    if (p->below > 0)
-        cblas_sgemv(CblasColMajor, CblasNoTrans, p->below, p->columns, 1, t->single + p->under,
-                    p->height, part->own, 1, 0, part->below, 1);
+        p->x[j] = part->below[j];
     for (int i = 0; i < p->below; i++)
-        part->gathered[i] = part->below[i];
+        part->gathered[i] = part->below[p->columns + i];
 }
 
 static void forward_double(const pl_supernodes *l, const panel *p, pl_part *part)
@@ -212,14 +227,11 @@ static void forward_double(const pl_supernodes *l, const panel *p, pl_part *part
 static void backward_single(const pl_triangular *t, const panel *p, pl_part *part)
 {
     for (int j = 0; j < p->columns; j++)
-        part->own[j] = (float)p->x[j];
+        part->below[j] = (float)p->x[j];
     for (int i = 0; i < p->below; i++)
-        part->below[i] = (float)part->gathered[i];
-    if (p->below > 0)
-        cblas_sgemv(CblasColMajor, CblasTrans, p->below, p->columns, -1, t->single + p->under,
-                    p->height, part->below, 1, 1, part->own, 1);
-    cblas_strsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, p->columns, t->single + p->at,
-                p->height, part->own, 1);
+        part->below[p->columns + i] = (float)-part->gathered[i];
+    cblas_sgemv(CblasColMajor, CblasTrans, p->height, p->columns, 1, t->single + p->at, p->height,
+                part->below, 1, 0, part->own, 1);
     for (int j = 0; j < p->columns; j++)
         p->x[j] = part->own[j];
 }

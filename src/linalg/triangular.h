@@ -48,14 +48,14 @@ typedef struct pl_triangular {
     double *x, *y;   /* [n] in the factor's order */
     double *storage; /* of the parts */
     size_t entries;
-    float *single; /* [entries] the factor's values */
+    float *single; /* [entries] each supernode as [L11^-1; L21 L11^-1] */
 } pl_triangular;
 
 /* For an analysed factor with this many values. */
 pl_status pl_triangular_create(pl_context *ctx, const pl_supernodes *l, size_t entries,
                                pl_triangular *out);
 void pl_triangular_free(pl_triangular *t);
-/* Copies the values of a new factorisation to single precision. */
+/* Makes the single-precision form of a new factorisation's values. */
 void pl_triangular_round(pl_triangular *t, const pl_supernodes *l);
 
 /* x = A^-1 b in the original numbering, [n] each; may be the same array. `exact`: all in double. */
