@@ -12,6 +12,8 @@
 #define GMRES_LIMIT    20   /* more iterations than this and a new LU is cheaper */
 #define GMRES_ROUGHEST 1e-2 /* of a Newton step's residual: how well its system is solved at least, */
 #define GMRES_FINEST   1e-6 /* and at most: single precision */
+#define BLOCK_ROWS     96
+#define WORTH_THREADS  450  /* rows of W: from here on threads pay for their start */
 #define SLOWEST_CHANGE 0.95 /* of eps^2 from one stage of a continuation to the next */
 #define RELATIVE_GOAL  1e-9 /* of the smaller member of each complementary pair */
 
@@ -60,15 +62,37 @@ fail:
     return status;
 }
 
+/* y += W x. Blocks of rows are the same for any number of threads. */
+static void add_product(const pl_context *ctx, int size, const double *w, const double *x, double *y)
+{
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (size > WORTH_THREADS)
+    for (int first = 0; first < size; first += BLOCK_ROWS) {
+        int rows = size - first < BLOCK_ROWS ? size - first : BLOCK_ROWS;
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, size, 1, w + (size_t)first * (size_t)size, size,
+                    x, 1, 1, y + first, 1);
+    }
+}
+
+/* The same in single precision, y = W x. */
+static void product_single(const pl_context *ctx, int size, const float *w, const float *x, float *y)
+{
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (size > WORTH_THREADS)
+    for (int first = 0; first < size; first += BLOCK_ROWS) {
+        int rows = size - first < BLOCK_ROWS ? size - first : BLOCK_ROWS;
+        cblas_sgemv(CblasRowMajor, CblasNoTrans, rows, size, 1, w + (size_t)first * (size_t)size, size,
+                    x, 1, 0, y + first, 1);
+    }
+}
+
 /* delta = b + W (lambda - origin) */
-static void displacement(pl_contact_solver *s, const pl_contact_problem *p, const double *lambda,
-                         double *delta)
+static void displacement(const pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
+                         const double *lambda, double *delta)
 {
     int size = 3 * p->count;
     for (int i = 0; i < size; i++)
         s->product[i] = lambda[i] - p->origin[i];
     memcpy(delta, p->b, sizeof(double) * (size_t)size);
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, size, size, 1, p->w, size, s->product, 1, 1, delta, 1);
+    add_product(ctx, size, p->w, s->product, delta);
 }
 
 /* Half the sum of squared residuals. */
@@ -161,6 +185,7 @@ static bool at_rounding(const pl_contact_solver *s, const pl_contact_problem *p,
 }
 
 typedef struct large_system {
+    const pl_context *ctx;
     pl_contact_solver *s;
     const pl_contact_problem *p;
 } large_system;
@@ -173,8 +198,7 @@ static pl_status apply_schur(void *user, const double *x, double *y)
     int size = 3 * l->p->count;
     for (int i = 0; i < size; i++)
         s->vector[i] = (float)x[i];
-    cblas_sgemv(CblasColMajor, CblasNoTrans, size, size, 1, l->p->single, size, s->vector, 1, 0,
-                s->image, 1);
+    product_single(l->ctx, size, l->p->single, s->vector, s->image);
     for (int c = 0; c < l->p->count; c++) {
         double force[3], moved[3] = {s->image[3 * c], s->image[3 * c + 1], s->image[3 * c + 2]};
         pl_mat3_vec(s->linear[c].d_delta, moved, y + 3 * c);
@@ -203,7 +227,7 @@ static pl_status iterative_step(pl_context *ctx, pl_contact_solver *s, const pl_
                                 double accuracy, bool *solved)
 {
     int m = p->count, size = 3 * m;
-    large_system l = {s, p};
+    large_system l = {ctx, s, p};
     pl_krylov_result result = {0};
     for (int attempt = s->factored == m ? 0 : 1; attempt < 2 && !result.converged; attempt++) {
         if (attempt == 1) {
@@ -256,7 +280,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
                         const pl_law *laws, double goal, double *lambda, pl_contact_solution *out)
 {
     int m = p->count, size = 3 * m;
-    displacement(s, p, lambda, s->delta);
+    displacement(ctx, s, p, lambda, s->delta);
     double value = merit(m, laws, s->delta, lambda), last = value;
     out->converged = false;
     for (int iteration = 0; iteration < MAX_NEWTON; iteration++) {
@@ -275,7 +299,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
         for (int k = 0; k < MAX_HALVINGS; k++, t *= 0.5) {
             for (int i = 0; i < size; i++)
                 s->trial[i] = lambda[i] + t * s->step[i];
-            displacement(s, p, s->trial, s->trial_delta);
+            displacement(ctx, s, p, s->trial, s->trial_delta);
             next = merit(m, laws, s->trial_delta, s->trial);
             if (next <= (1 - 1e-4 * t) * value)
                 break;
@@ -314,7 +338,7 @@ static pl_status continuation(pl_context *ctx, pl_contact_solver *s, const pl_co
     size_t bytes = sizeof(double) * 3 * (size_t)p->count;
     double soft = 0, change = 0.1;
     memset(lambda, 0, bytes);
-    displacement(s, p, lambda, s->delta);
+    displacement(ctx, s, p, lambda, s->delta);
     for (int c = 0; c < p->count; c++)
         soft = fmax(soft, s->delta[3 * c] * s->delta[3 * c] / p->laws[c].rho);
     double factor = fmax(soft / p->laws[0].epsilon2, 1);
