@@ -20,13 +20,13 @@
 #define SHORTEST_STEP   1e-4
 #define GOOD_RATE       0.95 /* a longer sequence than this is not worth waiting for */
 #define UPHILL_STEPS    20   /* steps that may enlarge the correction */
-#define UPHILL_RATE     2.0
+#define UPHILL_RATE     3.0
 #define CG_LIMIT        0.5  /* of a factorisation's cost: CG is given up, */
 #define CG_SLOW         0.25 /* or followed by a new factor */
 #define CG_LAGGED       4    /* iterations it takes as a rule with a lagged factor, */
 #define CG_CONSTANT     40   /* and with the constant matrix's */
 #define MOST_DOUBLINGS  20
-#define LAW_GOAL        0.03 /* of the correction: how well the contact law is solved on the way */
+#define LAW_GOAL        0.01 /* of the correction: how well the contact law is solved on the way */
 #define LAW_EXACT_BELOW 1    /* tolerances: expecting a correction as small as this, to rounding */
 
 typedef struct newton {
@@ -272,8 +272,8 @@ static bool refresh_pays(const newton *s, double theta)
 
 /* A correction should shrink. Where the true tangent is indefinite (buckling, modes of contact
  * changing) the way to the solution may first lead away from a stationary point: without contact as
- * long as the potential falls, with contact for a number of steps, at most twice as large each. Where
- * the factor is of a clamped tangent, also lagged steps may be such: they are what Anderson's
+ * long as the potential falls, with contact for a number of steps, at most three times as large each.
+ * Where the factor is of a clamped tangent, also lagged steps may be such: they are what Anderson's
  * combination learns the mode from. */
 static bool acceptable(newton *s, double t, bool combined, double trial_norm)
 {
