@@ -19,6 +19,7 @@
 
 #define SHORTEST_STEP   1e-4
 #define GOOD_RATE       0.95 /* a longer sequence than this is not worth waiting for */
+#define SLOW_RATE       0.7  /* of a lagged factor that Newton's own steps took over from */
 #define UPHILL_STEPS    20   /* steps that may enlarge the correction */
 #define UPHILL_RATE     3.0
 #define CG_LIMIT        0.5  /* of a factorisation's cost: CG is given up, */
@@ -26,8 +27,8 @@
 #define CG_LAGGED       4    /* iterations it takes as a rule with a lagged factor, */
 #define CG_CONSTANT     40   /* and with the constant matrix's */
 #define MOST_DOUBLINGS  20
-#define LAW_GOAL        0.01 /* of the correction: how well the contact law is solved on the way */
-#define LAW_EXACT_BELOW 1    /* tolerances: expecting a correction as small as this, to rounding */
+#define LAW_GOAL        0.003 /* of the correction: how well the contact law is solved on the way */
+#define LAW_EXACT_BELOW 1     /* tolerances: expecting a correction as small as this, to rounding */
 
 typedef struct newton {
     pl_sim *sim;
@@ -515,8 +516,10 @@ static pl_status iterate(newton *s, pl_substep_result *out)
         if (!out->converged)
             return PL_OK;
         out->converged = false;
-        /* The slower of the last two: a combined step flatters. A new factor's own step does not. */
-        s->rate = fmin(s->fresh_step ? theta : fmax(theta, s->last_rate), 0.99);
+        /* The slower of the last two: a combined step flatters. A new factor's own step does not; of
+         * Newton's own steps it is the factor's rate that counts, which was too slow. */
+        s->rate =
+            s->truncated ? SLOW_RATE : fmin(s->fresh_step ? theta : fmax(theta, s->last_rate), 0.99);
         s->last_rate = theta;
         bool slow = s->truncated ? s->slow_cg && s->norm > 1e3 * tolerance : refresh_pays(s, theta);
         if (s->norm <= tolerance || !slow)
