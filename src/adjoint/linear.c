@@ -248,18 +248,31 @@ static pl_status solve_lagging(pl_linear *l, int fresh, pl_krylov_result *out)
     return pl_precondition_refresh(l);
 }
 
+/* The right-hand side to length 1: an adjoint state may have decayed to below what single precision,
+ * the preconditioner's, can tell from 0. Gives back its length. */
+static double normalise(pl_linear *l)
+{
+    int size = 3 * l->sim->n + 3 * l->sim->contacts.count;
+    double norm = cblas_dnrm2(size, l->rhs, 1);
+    if (norm > 0)
+        cblas_dscal(size, 1 / norm, l->rhs, 1);
+    return norm;
+}
+
 pl_status pl_linear_solve(pl_linear *l, bool transposed)
 {
     pl_krylov_result result = {0};
     int fresh = l->sim->contacts.count > 0 ? FRESH_GMRES : FRESH_CG;
     l->transposed = transposed;
     scale_rhs(l);
+    double norm = normalise(l);
     if (l->def.preconditioner == PL_PRECONDITION_LAGGED && l->age > 0)
         PL_TRY(solve_lagging(l, fresh, &result));
     if (!result.converged) {
         PL_TRY(solve_once(l, l->def.max_iterations, &result));
         l->iterations += result.iterations;
     }
+    cblas_dscal(3 * l->sim->n + 3 * l->sim->contacts.count, norm, l->solution, 1);
     l->last_excess = result.iterations > fresh ? result.iterations - fresh : 0;
     l->excess += l->last_excess;
     l->age++;
