@@ -497,6 +497,52 @@ static void test_wanted_and_adding(void **state)
     pl_context_destroy(ctx);
 }
 
+static bool last_x(void *user, int step, const double *q, const double *v, double *value, double *dq,
+                   double *dv)
+{
+    (void)v, (void)dv;
+    if (step != ((int *)user)[0])
+        return true;
+    *value += q[0];
+    dq[0] += 1;
+    return true;
+}
+
+/* A stiff bar held at one end in thick oil: the adjoint shrinks with every step, to below 1e-38, where
+ * single precision ends, and is found all the same. */
+static void test_decay(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = world_new(ctx, world_def(0.05, 0, 0, -9.81));
+    pl_body_def body = world_body(PL_NEO_HOOKEAN, PL_EXACT, 1e7);
+    body.damping = 900;
+    world_add(&w, body, world_grid(ctx, 5, 2, 2, 0.02, 0, 0, 0));
+    const int held[] = {4, 9, 14, 19};
+    world_pin(&w, 0, 4, held, 1e-9);
+    world_start(&w);
+    int steps = 60;
+    pl_rollout_def def = pl_rollout_def_default();
+    def.steps = steps;
+    pl_rollout *rollout;
+    pl_gradient *g;
+    pl_adjoint_info info;
+    assert_ok(ctx, pl_rollout_run(w.sim, w.state, &def, &rollout));
+    assert_ok(ctx, pl_gradient_create(w.scene, steps, PL_GRAD_VELOCITY | PL_GRAD_YOUNG, &g));
+    assert_ok(ctx, pl_rollout_backward(rollout, NULL, last_x, &steps, g, &info));
+    assert_true(info.residual <= 1e-8);
+    double largest = 0;
+    for (int i = 0; i < 3 * w.n; i++) {
+        assert_true(isfinite(g->velocity[i]));
+        largest = fmax(largest, fabs(g->velocity[i]));
+    }
+    assert_true(largest > 0 && largest < 1e-38);
+    pl_gradient_destroy(w.scene, g);
+    pl_rollout_destroy(rollout);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -511,6 +557,7 @@ int main(void)
         cmocka_unit_test(test_woodbury_turns),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_wanted_and_adding),
+        cmocka_unit_test(test_decay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
