@@ -47,7 +47,9 @@ typedef struct newton {
     int uphill;             /* steps accepted although the correction grew */
     int inadmissible;       /* element with J <= 0 at the last evaluation, or -1 */
     bool law_failed;        /* the contact law was not solved at the last correction */
-    bool law_rough;         /* it was solved only as well as needed on the way */
+    bool law_rough;         /* it was solved only as well as needed on the way, */
+    double law_residual;    /* to this, m */
+    bool law_exact;         /* it is to be solved to rounding */
 } newton;
 
 /* F_el at q into sim->residual, and the potential it is the gradient of; false when an element is
@@ -126,6 +128,8 @@ static pl_status prepare_contacts(newton *s)
  * elastic problem will be after this correction, whose size the last one and the rate foretell. */
 static double law_goal(const newton *s, const double *move)
 {
+    if (s->law_exact)
+        return 0;
     const pl_contact_set *set = &s->sim->contacts;
     double last = s->norm, rate = s->stale && s->last_rate > 0 ? s->last_rate : 0.1;
     for (int c = 0; s->norm == 0 && c < set->count; c++)
@@ -154,6 +158,7 @@ static pl_status solve_law(newton *s, const double *q, const double *move)
     sim->info.inner_iterations += solution.iterations;
     s->law_failed = !solution.converged;
     s->law_rough = goal > 0;
+    s->law_residual = solution.residual;
     if (s->law_failed)
         pl_log(sim->ctx, PL_LOG_DEBUG,
                "step %d: contact law off by %.3e m at contact %d of %d after %d iterations",
@@ -184,7 +189,7 @@ static pl_status move_with_contacts(newton *s, const double *q, double *move)
 }
 
 /* move = E^-1(-r + h^2 H^T lambda) for the residual last evaluated (at q); *norm its largest vertex. */
-static pl_status correct(newton *s, const double *q, double *move, double *norm)
+static pl_status correct_once(newton *s, const double *q, double *move, double *norm)
 {
     pl_sim *sim = s->sim;
     double h2 = s->sub->h * s->sub->h;
@@ -212,6 +217,19 @@ static pl_status correct(newton *s, const double *q, double *move, double *norm)
         }
     }
     return PL_OK;
+}
+
+/* The same; where it is smaller than what the law was left with, it says nothing: once more, exactly.
+ */
+static pl_status correct(newton *s, const double *q, double *move, double *norm)
+{
+    PL_TRY(correct_once(s, q, move, norm));
+    if (!s->law_rough || *norm >= s->law_residual)
+        return PL_OK;
+    s->law_exact = true;
+    pl_status status = correct_once(s, q, move, norm);
+    s->law_exact = false;
+    return status;
 }
 
 /* The forces found so far, as the contacts' own: the next start. */
