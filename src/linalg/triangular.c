@@ -4,9 +4,9 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-#define SHARES        16     /* a part is at most this fraction of the factor */
-#define WORTH_THREADS 400000 /* values: from here on threads pay for their start */
-#define WORTH_A_PART  200    /* a part smaller than this fraction is left to the top */
+#define SHARES        16      /* a part is at most this fraction of the factor */
+#define WORTH_THREADS 1000000 /* values: from here on threads pay for their start */
+#define WORTH_A_PART  200     /* a part smaller than this fraction is left to the top */
 
 /* First and last supernode of subtrees, as found on the way down from the roots. */
 typedef struct subtrees {
