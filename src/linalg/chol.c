@@ -289,22 +289,23 @@ static pl_supernodes rounded_supernodes(pl_chol *c)
     return l;
 }
 
-pl_status pl_chol_solve(pl_chol *c, const double *b, double *x)
+static pl_status solve(pl_chol *c, bool exact, const double *b, double *x)
 {
     if (c->block == 1)
         return solve_scalar(c, b, x);
-    pl_supernodes l = supernodes(c);
-    pl_triangular_solve(&c->triangular, &l, true, b, x);
+    pl_supernodes l = exact ? supernodes(c) : rounded_supernodes(c);
+    pl_triangular_solve(&c->triangular, &l, exact, b, x);
     return PL_OK;
+}
+
+pl_status pl_chol_solve(pl_chol *c, const double *b, double *x)
+{
+    return solve(c, true, b, x);
 }
 
 pl_status pl_chol_correct(pl_chol *c, const double *b, double *x)
 {
-    if (c->block == 1)
-        return solve_scalar(c, b, x);
-    pl_supernodes l = rounded_supernodes(c);
-    pl_triangular_solve(&c->triangular, &l, false, b, x);
-    return PL_OK;
+    return solve(c, false, b, x);
 }
 
 void pl_chol_focus(pl_chol *c, int count, const int *vertices)
