@@ -44,6 +44,13 @@ pl_status study_plot(study *s, const pl_plot *plot, const char *name);
 /* Says whether an aim is met, and remembers when it is not. */
 void study_aim(study *s, bool met, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* The loss of long sweeps: the mean x of all vertices after the last step. */
+typedef struct study_end {
+    int last, n; /* step, vertices */
+} study_end;
+bool study_mean_x(void *end, int step, const double *q, const double *v, double *value, double *dq,
+                  double *dv);
+
 /* "done of total" on a terminal, with the time left. Returns false after Ctrl-C. */
 bool study_progress(study *s, int done, int total);
 /* The status of a study that Ctrl-C ended. */

@@ -163,3 +163,16 @@ pl_status study_stopped(const study *s)
     fprintf(stderr, "pliant: %s: interrupted\n", s->name);
     return PL_ERROR_INTERRUPTED;
 }
+
+bool study_mean_x(void *end, int step, const double *q, const double *v, double *value, double *dq,
+                  double *dv)
+{
+    const study_end *loss = end;
+    (void)v;
+    (void)dv;
+    for (int i = 0; step == loss->last && i < loss->n; i++) {
+        *value += q[3 * i] / loss->n;
+        dq[3 * i] += 1.0 / loss->n;
+    }
+    return true;
+}

@@ -24,23 +24,6 @@ typedef struct horizon_result {
     double iterations; /* of the adjoint, a step */
 } horizon_result;
 
-typedef struct end_loss {
-    int last, n;
-} end_loss;
-
-static bool mean_x(void *user, int step, const double *q, const double *v, double *value, double *dq,
-                   double *dv)
-{
-    const end_loss *loss = user;
-    (void)v;
-    (void)dv;
-    for (int i = 0; step == loss->last && i < loss->n; i++) {
-        *value += q[3 * i] / loss->n;
-        dq[3 * i] += 1.0 / loss->n;
-    }
-    return true;
-}
-
 /* A floor that shakes by 2 cm at 4 Hz. */
 static void shaking_floor(bench_world *w, int steps, double h)
 {
@@ -114,7 +97,7 @@ static pl_status sweep(bench_world *w, int steps, horizon_result *r)
     pl_adjoint_info info;
     pl_rollout_def def = pl_rollout_def_default();
     pl_adjoint_def adjoint = pl_adjoint_def_default();
-    end_loss loss = {steps, w->state->vertex_count};
+    study_end loss = {steps, w->state->vertex_count};
     pl_scene_info scene = pl_scene_get_info(w->scene);
     def.steps = steps;
     double began = cli_seconds();
@@ -124,7 +107,7 @@ static pl_status sweep(bench_world *w, int steps, horizon_result *r)
         status = pl_gradient_create(w->scene, steps,
                                     PL_GRAD_VELOCITY | PL_GRAD_YOUNG | PL_GRAD_FRICTION, &g);
     if (status == PL_OK)
-        status = pl_rollout_backward(rollout, &adjoint, mean_x, &loss, g, &info);
+        status = pl_rollout_backward(rollout, &adjoint, study_mean_x, &loss, g, &info);
     if (status == PL_OK) {
         r->backward = info.milliseconds / steps;
         r->velocity = norm(g->velocity, 3 * scene.vertex_count);

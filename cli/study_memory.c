@@ -20,23 +20,6 @@ typedef struct memory_result {
     pl_gradient *gradient;
 } memory_result;
 
-typedef struct end_loss {
-    int last, n;
-} end_loss;
-
-static bool mean_x(void *user, int step, const double *q, const double *v, double *value, double *dq,
-                   double *dv)
-{
-    const end_loss *loss = user;
-    (void)v;
-    (void)dv;
-    for (int i = 0; step == loss->last && i < loss->n; i++) {
-        *value += q[3 * i] / loss->n;
-        dq[3 * i] += 1.0 / loss->n;
-    }
-    return true;
-}
-
 static void build(study *s, bench_world *w)
 {
     int side = s->quick ? 5 : 10;
@@ -57,7 +40,7 @@ static pl_status run(bench_world *w, int steps, double budget, memory_result *r)
     pl_adjoint_info info;
     pl_rollout_def def = pl_rollout_def_default();
     pl_adjoint_def adjoint = pl_adjoint_def_default();
-    end_loss loss = {steps, w->state->vertex_count};
+    study_end loss = {steps, w->state->vertex_count};
     def.steps = steps;
     def.memory_budget = (size_t)budget;
     pl_status status = pl_state_create(w->scene, &state);
@@ -70,7 +53,7 @@ static pl_status run(bench_world *w, int steps, double budget, memory_result *r)
             w->scene, steps, PL_GRAD_POSITION | PL_GRAD_VELOCITY | PL_GRAD_YOUNG | PL_GRAD_FRICTION,
             &r->gradient);
     if (status == PL_OK)
-        status = pl_rollout_backward(rollout, &adjoint, mean_x, &loss, r->gradient, &info);
+        status = pl_rollout_backward(rollout, &adjoint, study_mean_x, &loss, r->gradient, &info);
     if (status == PL_OK) {
         r->backward = info.milliseconds / steps;
         r->recomputed = info.recomputed;
