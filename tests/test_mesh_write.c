@@ -78,6 +78,44 @@ static void test_round_trip(void **state)
     pl_context_destroy(ctx);
 }
 
+/* Beside groups of tets, Gmsh and meshio need a physical group for the other tets too. */
+static void test_gmsh_all_in_groups(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_folder folder = test_folder_make();
+    pl_mesh *mesh = test_solid(ctx), *back = NULL;
+    pl_free(ctx, mesh->groups[2].name); /* of triangles, with a quotation mark */
+    pl_free(ctx, mesh->groups[2].index);
+    mesh->group_count = 2;
+    assert_ok(ctx, pl_mesh_write(ctx, mesh, test_file(&folder, "a.msh")));
+    size_t count;
+    char *text = test_file_read(test_file(&folder, "a.msh"), &count), *line;
+    int points, curves, surfaces, volumes;
+    line = strstr(text, "$Entities\n") + strlen("$Entities\n");
+    assert_int_equal(sscanf(line, "%d %d %d %d", &points, &curves, &surfaces, &volumes), 4);
+    assert_int_equal(points, 2);
+    assert_int_equal(curves, 0);
+    assert_int_equal(surfaces, 1);
+    assert_int_equal(volumes, 2);
+    for (int p = 0; p < points; p++)
+        line = strchr(line, '\n') + 1;
+    for (int e = 0; e < surfaces + volumes; e++) {
+        int tags = 0, tag = 0;
+        line = strchr(line, '\n') + 1;
+        assert_int_equal(sscanf(line, "%*d %*f %*f %*f %*f %*f %*f %d %d", &tags, &tag), 2);
+        assert_int_equal(tags, 1);
+        assert_int_equal(tag, e == surfaces + 1 ? 2 : 3); /* "core", or the unnamed one */
+    }
+    free(text);
+    assert_ok(ctx, pl_mesh_read(ctx, test_file(&folder, "a.msh"), &back));
+    assert_same_mesh(mesh, back);
+    pl_mesh_free(ctx, back);
+    pl_mesh_free(ctx, mesh);
+    test_folder_remove(&folder);
+    pl_context_destroy(ctx);
+}
+
 /* With a decimal comma in the locale, files still have points. */
 static void test_locale(void **state)
 {
@@ -160,9 +198,8 @@ static void test_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_bad_places),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_gmsh_all_in_groups),
+        cmocka_unit_test(test_locale),     cmocka_unit_test(test_bad_places),
         cmocka_unit_test(test_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ def test_files(context, tmp_path):
     assert isinstance(caught.value, OSError)
 
 
-def test_meshio(context):
+def test_meshio(context, tmp_path):
     meshio = pytest.importorskip("meshio", reason="needs meshio: pip install meshio")
     mesh = pliant.Mesh.bar(1, 0.2, 0.2, 0.1, context=context)
     mesh.add_group("half", np.arange(len(mesh.tets) // 2), "tet")
@@ -90,6 +90,9 @@ def test_meshio(context):
     np.testing.assert_array_equal(back.tets, mesh.tets)
     assert back.groups.keys() == mesh.groups.keys()
     np.testing.assert_array_equal(back.group("half", "tet"), mesh.group("half", "tet"))
+    mesh.write(tmp_path / "bar.msh")  # half of its tets in no group
+    read = pliant.Mesh.from_meshio(meshio.read(tmp_path / "bar.msh"), context=context)
+    np.testing.assert_array_equal(read.group("half", "tet"), mesh.group("half", "tet"))
     physical = meshio.Mesh(TET, [("tetra", [[0, 1, 2, 3]])], cell_data={"gmsh:physical": [np.array([7])]},
                            field_data={"flesh": np.array([7, 3])})
     assert pliant.Mesh.from_meshio(physical, context=context).group("flesh", "tet").tolist() == [0]

@@ -1,7 +1,8 @@
 /*
  * Gmsh 4.1, ASCII. Groups are physical groups, which Gmsh gives to entities: elements of one kind that
  * are in the same groups share an entity (a class, below). Elements keep their order: each run of one
- * class is a block. Vertex groups are point elements.
+ * class is a block. Vertex groups are point elements. Where there are groups, elements in none of them
+ * get an unnamed one: Gmsh saves only what is in a group, and meshio wants all blocks in one or none.
  */
 #include "mesh/output.h"
 #include "mesh/write.h"
@@ -83,15 +84,18 @@ static pl_status print_names(pl_output *out, const pl_mesh *mesh)
     return PL_OK;
 }
 
-static void print_entity(pl_output *out, const classes *c, int number, const double box[6])
+/* `rest` is the physical group of class 0, 0 = none. */
+static void print_entity(pl_output *out, const classes *c, int number, int rest, const double box[6])
 {
-    int tags = 0;
+    int tags = number == 0 && rest > 0;
     for (int k = number; k > 0; k = c->parent[k])
         tags++;
     pl_output_print(out, "%d", number + 1);
     for (int i = 0; i < (c->dim == 0 ? 3 : 6); i++)
         pl_output_print(out, " %.17g", box[i]);
     pl_output_print(out, " %d", tags);
+    if (number == 0 && rest > 0)
+        pl_output_print(out, " %d", rest);
     for (int k = number; k > 0; k = c->parent[k])
         pl_output_print(out, " %d", c->group[k] + 1);
     pl_output_print(out, c->dim == 0 ? "\n" : " 0\n");
@@ -111,8 +115,9 @@ static void print_entities(pl_output *out, const pl_mesh *mesh, const classes by
     pl_output_print(out, "$Entities\n%d 0 %d %d\n", by_kind[0].count, by_kind[1].count,
                     by_kind[2].count);
     for (int k = 0; k < 3; k++) {
+        bool unnamed = mesh->group_count > 0 && by_kind[k].kind != PL_GROUP_VERTEX;
         for (int number = 0; number < by_kind[k].count; number++)
-            print_entity(out, &by_kind[k], number, box);
+            print_entity(out, &by_kind[k], number, unnamed ? mesh->group_count + 1 : 0, box);
     }
     pl_output_print(out, "$EndEntities\n");
 }
