@@ -215,6 +215,25 @@ static void broken_surfaces(void **state)
     }
 }
 
+/* A hole many cells wide: the winding number closes it where the surface would be. */
+static void large_hole(void **state)
+{
+    (void)state;
+    journal j = {0};
+    pl_context *ctx = journal_context(&j);
+    soup *s = soup_new();
+    soup_box(s, (const double[3]){0, 0, 0}, (const double[3]){1, 1, 1});
+    s->triangle_count--;
+    pl_tetrahedralize_report r;
+    pl_mesh *mesh = mesh_soup(ctx, s, (pl_tetrahedralize_def){.cell = 0.1}, &r);
+    check_solid(ctx, mesh, 1);
+    assert_int_equal(r.surface.open_edges, 3);
+    assert_close(r.volume, 1, 0.02);
+    pl_mesh_free(ctx, mesh);
+    free(s);
+    pl_context_destroy(ctx);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -310,10 +329,15 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(volume_converges), cmocka_unit_test(box_volume),
-        cmocka_unit_test(wanted_counts),    cmocka_unit_test(several_pieces),
-        cmocka_unit_test(thin_parts),       cmocka_unit_test(broken_surfaces),
-        cmocka_unit_test(refusals),         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(volume_converges),
+        cmocka_unit_test(box_volume),
+        cmocka_unit_test(wanted_counts),
+        cmocka_unit_test(several_pieces),
+        cmocka_unit_test(thin_parts),
+        cmocka_unit_test(broken_surfaces),
+        cmocka_unit_test(large_hole),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

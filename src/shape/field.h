@@ -13,8 +13,8 @@ typedef double (*pl_field_fn)(const void *user, const double x[3]);
 typedef struct pl_field {
     pl_field_fn distance; /* < 0 inside */
     const void *user;
-    /* When the field is a true distance whose sign costs more than its size: the size alone. Points
-     * that no surface can separate then share one sign. NULL = not so. */
+    /* When the field is a true distance to where its sign changes, and the sign costs more than the
+     * size: the size alone. Points that no surface can separate then share one sign. NULL = not so. */
     pl_field_fn magnitude;
     double tolerance;          /* of a vertex on the surface, in edges; 0 = 1e-6 */
     double lower[3], upper[3]; /* the solid lies within, m */

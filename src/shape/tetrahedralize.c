@@ -17,6 +17,7 @@ typedef struct mesher {
     pl_context *ctx;
     pl_repaired surface;
     pl_bvh *bvh;
+    bool closed;  /* every edge has two triangles that agree: the side changes only at triangles */
     double least; /* m: distances count as at least this, so that only real changes of side are zeros */
     int try_count;
     double try_cell[MAX_TRIES];
@@ -55,7 +56,7 @@ static pl_status build(void *user, double cell, pl_mesh **out, double *lost)
 {
     mesher *m = user;
     pl_field field = {.distance = surface_distance,
-                      .magnitude = surface_magnitude,
+                      .magnitude = m->closed ? surface_magnitude : NULL, /* it changes in holes too */
                       .user = m,
                       .tolerance = OFF_SURFACE};
     pl_bvh_bounds(m->bvh, field.lower, field.upper);
@@ -185,6 +186,7 @@ static pl_status prepare(mesher *m, const pl_mesh *surface, double *volume, pl_s
     double d[3];
     pl_sub3(report->upper, report->lower, d);
     m->least = 1e-12 * pl_norm3(d);
+    m->closed = report->open_edges + report->branching_edges + report->one_sided_edges == 0;
     report->crossing = pl_count_crossings(m->bvh, &m->surface);
     *volume = report->volume;
     double thickness = fabs(report->volume) / (pl_dot3(d, d) + m->least);
