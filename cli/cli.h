@@ -2,7 +2,7 @@
 #ifndef PL_CLI_H
 #define PL_CLI_H
 
-#include <pliant/pliant.h>
+#include <pliant/io.h>
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -70,6 +70,19 @@ pl_context *cli_context(int threads, bool verbose);
 int cli_exit_code(pl_status status);
 /* Prints the context's message to stderr and returns the exit code. */
 int cli_report(const pl_context *ctx, pl_status status);
+
+/* A scene file made ready to run. */
+typedef struct cli_simulation {
+    pl_scene *scene;
+    pl_sim *sim;
+    pl_state *state; /* at the scene's start */
+    pl_scene_file_info file;
+} cli_simulation;
+
+/* Loads a scene with its overrides. Returns CLI_OK, or says why not and returns the exit code; to be
+ * closed in any case. */
+int cli_simulation_open(pl_context *ctx, const char *path, const cli_list *set, cli_simulation *out);
+void cli_simulation_close(cli_simulation *simulation);
 
 /* From now on Ctrl-C (and SIGTERM) only sets what cli_interrupted() says; a second one kills. */
 void cli_catch_interrupt(void);

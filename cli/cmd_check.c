@@ -1,14 +1,12 @@
 /* `pliant check`: are the gradients of a scene right? Adjoint, tangent and differences side by side. */
 #include "cli.h"
+#include "json.h"
 #include "loss.h"
+#include "progress.h"
 
 #include <pliant/check.h>
-#include <pliant/io.h>
 
-#include <jansson.h>
 #include <math.h>
-#include <string.h>
-#include <unistd.h>
 
 typedef struct check_options {
     const char *loss, *wrt;
@@ -63,69 +61,70 @@ static json_t *row_json(const pl_check_row *row)
                      verdicts[row->verdict], "sweep", sweep);
 }
 
-static void print_json(const char *scene, const check_options *options, const pl_check_result *r)
+static int print_json(const char *scene, const check_options *options, const pl_check_result *r)
 {
     const pl_check_regimes *g = &r->regimes;
     json_t *rows = json_array();
     for (int k = 0; k < r->row_count; k++)
         json_array_append_new(rows, row_json(&r->rows[k]));
-    json_t *root = json_pack(
+    return cli_json_print(json_pack(
         "{s:s, s:s, s:f, s:i, s:i, s:f, s:f, s:f, s:{s:i, s:i, s:i, s:i, s:i, s:i, s:f}, s:o}", "scene",
         scene, "loss_name", options->loss, "loss", r->loss, "failed", r->failed, "unresolved",
         r->unresolved, "worst_error", r->worst_error, "worst_sweep_error", r->worst_sweep_error,
         "milliseconds", r->milliseconds, "regimes", "steps", g->steps, "free_steps", g->free_steps,
         "stick_steps", g->stick_steps, "slip_steps", g->slip_steps, "impact_steps", g->impact_steps,
-        "splits", g->splits, "largest_force", g->largest_force, "rows", rows);
-    json_dumpf(root, stdout, JSON_INDENT(2));
-    printf("\n");
-    json_decref(root);
+        "splits", g->splits, "largest_force", g->largest_force, "rows", rows));
 }
 
 static bool show_progress(void *user, int done, int total)
 {
-    if (*(bool *)user)
-        fprintf(stderr, "\r%d of %d rollouts \033[K%s", done, total, done == total ? "\r\033[K" : "");
+    (void)user;
+    cli_line_show("%d of %d rollouts", done, total);
     return !cli_interrupted();
+}
+
+/* A check of nothing would pass: kinds asked for by name must be in the scene. */
+static int require_kinds(const check_options *options, const pl_check_result *r)
+{
+    unsigned missing = options->wrt ? options->def.wanted : 0;
+    for (int k = 0; k < r->row_count; k++)
+        missing &= ~r->rows[k].kind;
+    for (unsigned kind = 1; pl_gradient_name(kind); kind <<= 1)
+        if (missing & kind)
+            fprintf(stderr, "pliant: error: the scene has no %s to check\n", pl_gradient_name(kind));
+    return missing ? CLI_BAD_INPUT : CLI_OK;
+}
+
+static int conclude(const char *path, const check_options *options, const pl_check_result *r)
+{
+    int code = require_kinds(options, r);
+    if (code != CLI_OK)
+        return code;
+    if (!options->json)
+        print_text(options, r);
+    else if (print_json(path, options, r) != CLI_OK)
+        return CLI_FAILED;
+    return r->failed > 0 ? CLI_FAILED : r->unresolved > 0 ? CLI_NO_CONVERGENCE : CLI_OK;
 }
 
 static int check(const char *path, check_options *options, pl_context *ctx)
 {
-    int code = CLI_FAILED;
-    pl_scene *scene = NULL;
-    pl_sim *sim = NULL;
-    pl_state *state = NULL;
-    pl_check_result *result = NULL;
-    pl_scene_file_info file;
+    cli_simulation s;
     cli_loss loss;
-    bool terminal = isatty(STDERR_FILENO) != 0;
-    pl_status status = pl_scene_load(ctx, path, options->set.count, options->set.items, &scene, &file);
-    if (status == PL_OK)
-        status = pl_sim_create(scene, &sim);
-    if (status == PL_OK)
-        status = pl_state_create(scene, &state);
-    if (status == PL_OK) {
-        cli_loss_find(options->loss, options->def.steps, state, &loss);
+    pl_check_result *result = NULL;
+    int code = cli_simulation_open(ctx, path, &options->set, &s);
+    if (code == CLI_OK) {
+        cli_loss_find(options->loss, options->def.steps, s.state, &loss);
         options->def.loss = cli_loss_term;
         options->def.loss_user = &loss;
         options->def.progress = show_progress;
-        options->def.progress_user = &terminal;
         cli_catch_interrupt();
-        status = pl_check(sim, state, &options->def, &result);
-    }
-    if (status != PL_OK) {
-        code = cli_report(ctx, status);
-    } else {
-        if (options->json)
-            print_json(path, options, result);
-        else
-            print_text(options, result);
-        code = result->failed > 0 ? CLI_FAILED : result->unresolved > 0 ? CLI_NO_CONVERGENCE : CLI_OK;
+        pl_status status = pl_check(s.sim, s.state, &options->def, &result);
+        cli_line_clear();
+        code = status == PL_OK ? conclude(path, options, result) : cli_report(ctx, status);
     }
     pl_check_destroy(ctx, result);
-    if (state)
-        pl_state_destroy(scene, state);
-    pl_sim_destroy(sim);
-    pl_scene_destroy(scene);
+    cli_simulation_close(&s);
     return code;
 }
 
@@ -135,7 +134,7 @@ int cmd_check(int argc, char **argv)
     int seed = 1;
     const cli_option table[] = {
         {"loss", CLI_TEXT, &options.loss, "NAME", "distance (default), x, y, z or speed, at the end"},
-        {"wrt", CLI_TEXT, &options.wrt, "LIST", "young,friction,...; default all"},
+        {"wrt", CLI_TEXT, &options.wrt, "LIST", "young,friction,... (pliant grad --help); default all"},
         {"steps", CLI_INT, &options.def.steps, "N", "time steps of each rollout (20)"},
         {"directions", CLI_INT, &options.def.directions, "N",
          "random ones of each kind, beside the gradient (2)"},
@@ -179,7 +178,7 @@ int cmd_check(int argc, char **argv)
     if (!cli_loss_find(options.loss, 0, &nothing, &known))
         return cli_usage(&command, "--loss: expected %s, got '%s'", cli_loss_names(), options.loss);
     if (!(options.def.wanted = cli_gradient_kinds(options.wrt)))
-        return cli_usage(&command, "--wrt: no such kind in '%s'", options.wrt);
+        return cli_usage(&command, CLI_BAD_KINDS, options.wrt);
     options.def.seed = (unsigned)seed;
     pl_context *ctx = cli_context(options.threads, options.verbose);
     if (!ctx)

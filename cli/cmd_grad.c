@@ -1,21 +1,20 @@
 /* `pliant grad`: the gradient of a loss with respect to everything a scene depends on, summed by owner.
  */
 #include "cli.h"
+#include "json.h"
 #include "loss.h"
 #include "progress.h"
 
 #include <pliant/check.h>
-#include <pliant/io.h>
 
-#include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct grad_options {
     const char *loss, *wrt;
-    int steps, threads;
-    double budget; /* MB */
+    int steps, threads; /* steps INT_MIN: the scene's */
+    double budget;      /* MB */
     cli_list set;
     bool json, verbose;
 } grad_options;
@@ -103,9 +102,27 @@ static void owner_rows(grad_table *table, unsigned kind, const char *unit, const
     for (int k = 0; values && k < count; k++) {
         char name[64];
         snprintf(name, sizeof name, "%s %d", owner, k);
-        grad_part part = {values + width * k, steps, width * count, 1, width};
-        add_row(table, kind, unit, name, part);
+        add_row(table, kind, unit, name,
+                (grad_part){values + width * k, steps, width * count, 1, width});
     }
+}
+
+static void collider_rows(const pl_scene *scene, const pl_gradient *g, grad_table *table)
+{
+    pl_scene_info info = pl_scene_get_info(scene);
+    pl_collider_def collider;
+    pl_body_info body;
+    char name[192];
+    for (int c = 0; g->collider_pose && c < info.collider_count; c++)
+        if (pl_scene_collider(scene, c, &collider) == PL_OK)
+            add_row(table, PL_GRAD_COLLIDER_POSE, "1/m, 1/rad", collider.name,
+                    (grad_part){g->collider_pose + 6 * c, g->steps, 6 * info.collider_count, 1, 6});
+    for (int k = 0; g->friction && k < info.collider_count * info.body_count; k++)
+        if (pl_scene_collider(scene, k / info.body_count, &collider) == PL_OK &&
+            pl_scene_body(scene, k % info.body_count, &body) == PL_OK) {
+            snprintf(name, sizeof name, "%s, %s", collider.name, body.name);
+            add_row(table, PL_GRAD_FRICTION, "1", name, (grad_part){g->friction + k, 1, 1, 1, 1});
+        }
 }
 
 static void input_rows(const pl_scene *scene, const pl_gradient *g, grad_table *table)
@@ -118,35 +135,24 @@ static void input_rows(const pl_scene *scene, const pl_gradient *g, grad_table *
                           body.vertex_count, 3};
         add_row(table, PL_GRAD_VERTEX_FORCE, "1/N", body.name, part);
     }
-    owner_rows(table, PL_GRAD_FORCE, "1/N", "force", g->steps, g->force, info.force_count, 3);
+    owner_rows(table, PL_GRAD_FORCE, "1/its unit", "force", g->steps, g->force, info.force_count, 3);
     owner_rows(table, PL_GRAD_WIND, "s/m", "wind", g->steps, g->wind, info.wind_count, 3);
     if (g->pin_target && info.pin_vertex_count > 0) {
         grad_part part = {g->pin_target, g->steps, 3 * info.pin_vertex_count, info.pin_vertex_count, 3};
         add_row(table, PL_GRAD_PIN_TARGET, "1/m", "all pins", part);
     }
-    owner_rows(table, PL_GRAD_COLLIDER_POSE, "1/m, 1/rad", "collider", g->steps, g->collider_pose,
-               info.collider_count, 6);
-}
-
-static void other_rows(const pl_scene *scene, const pl_gradient *g, grad_table *table)
-{
-    pl_scene_info info = pl_scene_get_info(scene);
-    pl_body_info body;
-    char name[192];
-    for (int c = 0; g->friction && c < info.collider_count; c++)
-        for (int b = 0; b < info.body_count && pl_scene_body(scene, b, &body) == PL_OK; b++) {
-            grad_part part = {g->friction + c * info.body_count + b, 1, 1, 1, 1};
-            snprintf(name, sizeof name, "collider %d, %s", c, body.name);
-            add_row(table, PL_GRAD_FRICTION, "1", name, part);
-        }
     owner_rows(table, PL_GRAD_COMPLIANCE, "N/m", "pin", 1, g->compliance, info.pin_count, 1);
 }
 
-static void print_text(const char *loss, const pl_adjoint_info *a, int steps, const grad_table *table)
+static void print_text(const char *loss, const pl_adjoint_info *a, const pl_rollout *rollout,
+                       const grad_table *table)
 {
+    int steps = pl_rollout_steps(rollout);
     printf("loss \"%s\" after %d steps: %.10g\n", loss, steps, a->loss);
-    printf("adjoint: %d linear iterations, %d factorisations, residual %.1e, %.2f ms a step\n\n",
+    printf("adjoint: %d linear iterations, %d factorisations, residual %.1e, %.2f ms a step\n",
            a->iterations, a->factorizations, a->residual, a->milliseconds / steps);
+    printf("tape: at most %.2f MB, %d steps run again\n\n", 1e-6 * (double)pl_rollout_bytes(rollout),
+           a->recomputed);
     printf("%-14s %-22s %8s %12s  %s\n", "of", "owner", "entries", "norm", "sum");
     for (int r = 0; r < table->count; r++) {
         const grad_row *row = &table->rows[r];
@@ -157,8 +163,8 @@ static void print_text(const char *loss, const pl_adjoint_info *a, int steps, co
     }
 }
 
-static void print_json(const char *scene, const char *loss, const pl_adjoint_info *a, int steps,
-                       const grad_table *table)
+static int print_json(const char *scene, const char *loss, const pl_adjoint_info *a,
+                      const pl_rollout *rollout, const grad_table *table)
 {
     json_t *rows = json_array();
     for (int r = 0; r < table->count; r++) {
@@ -170,13 +176,12 @@ static void print_json(const char *scene, const char *loss, const pl_adjoint_inf
                                               "owner", row->owner, "unit", row->unit, "entries",
                                               row->entries, "norm", row->norm, "sum", sum));
     }
-    json_t *root = json_pack(
-        "{s:s, s:s, s:i, s:f, s:{s:i, s:i, s:f, s:f}, s:o}", "scene", scene, "loss_name", loss, "steps",
-        steps, "loss", a->loss, "adjoint", "iterations", a->iterations, "factorizations",
-        a->factorizations, "residual", a->residual, "milliseconds", a->milliseconds, "gradients", rows);
-    json_dumpf(root, stdout, JSON_INDENT(2));
-    printf("\n");
-    json_decref(root);
+    return cli_json_print(
+        json_pack("{s:s, s:s, s:i, s:f, s:{s:i, s:i, s:f, s:f, s:i}, s:I, s:o}", "scene", scene,
+                  "loss_name", loss, "steps", pl_rollout_steps(rollout), "loss", a->loss, "adjoint",
+                  "iterations", a->iterations, "factorizations", a->factorizations, "residual",
+                  a->residual, "milliseconds", a->milliseconds, "recomputed", a->recomputed,
+                  "tape_bytes", (json_int_t)pl_rollout_bytes(rollout), "gradients", rows));
 }
 
 static bool watch(void *user, int step, const pl_state *state, const pl_step_info *info)
@@ -193,81 +198,72 @@ static unsigned choose_kinds(const grad_options *options)
     return options->wrt ? kinds : kinds & ~(unsigned)PL_GRAD_VERTEX_FORCE;
 }
 
-static int differentiate(const char *path, const grad_options *options, pl_scene *scene, pl_sim *sim,
-                         pl_state *state, int steps)
+static int print_rows(const char *path, const grad_options *options, const pl_scene *scene,
+                      const pl_rollout *rollout, const pl_gradient *gradient,
+                      const pl_adjoint_info *info)
 {
-    pl_context *ctx = pl_scene_context(scene);
+    grad_table table = {0};
+    int code = CLI_OK;
+    body_rows(scene, gradient, &table);
+    input_rows(scene, gradient, &table);
+    collider_rows(scene, gradient, &table);
+    if (options->json)
+        code = print_json(path, options->loss, info, rollout, &table);
+    else
+        print_text(options->loss, info, rollout, &table);
+    if (table.failed)
+        code = CLI_FAILED;
+    free(table.rows);
+    return code;
+}
+
+static int differentiate(const char *path, const grad_options *options, pl_context *ctx,
+                         cli_simulation *s)
+{
     pl_status status;
     pl_state *start = NULL;
     pl_rollout *rollout = NULL;
     pl_gradient *gradient = NULL;
     pl_adjoint_info info;
-    grad_table table = {0};
     cli_loss loss;
-    cli_progress bar = cli_progress_start(steps);
     pl_rollout_def def = pl_rollout_def_default();
-    pl_adjoint_def adjoint = pl_adjoint_def_default();
-    def.steps = steps;
+    def.steps = options->steps > 0 ? options->steps : s->file.steps;
+    cli_progress bar = cli_progress_start(def.steps);
     def.memory_budget = (size_t)(options->budget * 1e6);
     def.progress = watch;
     def.progress_user = &bar;
-    if ((status = pl_state_create(scene, &start)) == PL_OK)
-        cli_loss_find(options->loss, steps, start, &loss);
+    if ((status = pl_state_create(s->scene, &start)) == PL_OK)
+        cli_loss_find(options->loss, def.steps, start, &loss);
     cli_catch_interrupt();
     if (status == PL_OK)
-        status = pl_rollout_run(sim, state, &def, &rollout);
-    cli_progress_end(&bar);
+        status = pl_rollout_run(s->sim, s->state, &def, &rollout);
+    cli_line_clear();
     if (status == PL_OK)
-        status = pl_gradient_create(scene, steps, choose_kinds(options), &gradient);
+        status = pl_gradient_create(s->scene, def.steps, choose_kinds(options), &gradient);
     if (status == PL_OK)
-        status = pl_rollout_backward(rollout, &adjoint, cli_loss_term, &loss, gradient, &info);
-    int code = status == PL_OK ? CLI_OK : cli_report(ctx, status);
-    if (status == PL_OK) {
-        body_rows(scene, gradient, &table);
-        input_rows(scene, gradient, &table);
-        other_rows(scene, gradient, &table);
-        if (options->json)
-            print_json(path, options->loss, &info, steps, &table);
-        else
-            print_text(options->loss, &info, steps, &table);
-        if (table.failed)
-            code = CLI_FAILED;
-    }
-    free(table.rows);
-    pl_gradient_destroy(scene, gradient);
+        status = pl_rollout_backward(rollout, NULL, cli_loss_term, &loss, gradient, &info);
+    int code = status == PL_OK ? print_rows(path, options, s->scene, rollout, gradient, &info)
+                               : cli_report(ctx, status);
+    pl_gradient_destroy(s->scene, gradient);
     pl_rollout_destroy(rollout);
     if (start)
-        pl_state_destroy(scene, start);
+        pl_state_destroy(s->scene, start);
     return code;
 }
 
 static int grad(const char *path, const grad_options *options, pl_context *ctx)
 {
-    int code;
-    pl_scene *scene = NULL;
-    pl_sim *sim = NULL;
-    pl_state *state = NULL;
-    pl_scene_file_info file;
-    pl_status status = pl_scene_load(ctx, path, options->set.count, options->set.items, &scene, &file);
-    if (status == PL_OK)
-        status = pl_sim_create(scene, &sim);
-    if (status == PL_OK)
-        status = pl_state_create(scene, &state);
-    if (status != PL_OK)
-        code = cli_report(ctx, status);
-    else
-        code = differentiate(path, options, scene, sim, state,
-                             options->steps > 0 ? options->steps : file.steps);
-    if (state)
-        pl_state_destroy(scene, state);
-    pl_sim_destroy(sim);
-    pl_scene_destroy(scene);
+    cli_simulation s;
+    int code = cli_simulation_open(ctx, path, &options->set, &s);
+    if (code == CLI_OK)
+        code = differentiate(path, options, ctx, &s);
+    cli_simulation_close(&s);
     return code;
 }
 
 int cmd_grad(int argc, char **argv)
 {
-    grad_options options = {.loss = "distance"};
+    grad_options options = {.loss = "distance", .steps = INT_MIN};
     const cli_option table[] = {
         {"loss", CLI_TEXT, &options.loss, "NAME", "distance (default), x, y, z or speed, at the end"},
         {"wrt", CLI_TEXT, &options.wrt, "LIST", "young,friction,...; default all but vertex_force"},
@@ -285,8 +281,7 @@ int cmd_grad(int argc, char **argv)
             "Gradient of a loss at the end of a simulation with respect to what the scene holds.",
         .details =
             "Losses: distance = 1/(2N) sum |x - x_start|^2, x|y|z = mean coordinate, speed = 1/(2N)\n"
-            "sum |v|^2. Kinds: position, velocity, vertex_force, force, wind, pin_target,\n"
-            "collider_pose, young, poisson, density, bending, damping, friction, compliance.\n"
+            "sum |v|^2. Kinds: " CLI_KINDS ".\n"
             "A sum over a body is the derivative for a change that is the same everywhere in it.",
         .min_arguments = 1,
         .max_arguments = 1,
@@ -298,12 +293,14 @@ int cmd_grad(int argc, char **argv)
         return code;
     cli_loss known;
     const pl_state nothing = {0};
-    if (options.steps < 0 || options.threads < 0 || options.budget < 0)
-        return cli_usage(&command, "--steps, --threads and --memory cannot be negative");
+    if (options.steps < 1 && options.steps != INT_MIN)
+        return cli_usage(&command, "--steps: expected at least 1, got %d", options.steps);
+    if (options.threads < 0 || options.budget < 0)
+        return cli_usage(&command, "--threads and --memory cannot be negative");
     if (!cli_loss_find(options.loss, 0, &nothing, &known))
         return cli_usage(&command, "--loss: expected %s, got '%s'", cli_loss_names(), options.loss);
     if (!cli_gradient_kinds(options.wrt))
-        return cli_usage(&command, "--wrt: no such kind in '%s'", options.wrt);
+        return cli_usage(&command, CLI_BAD_KINDS, options.wrt);
     pl_context *ctx = cli_context(options.threads, options.verbose);
     if (!ctx)
         return CLI_FAILED;

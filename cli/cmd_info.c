@@ -1,84 +1,102 @@
 /* `pliant info`: what a scene or a mesh holds. */
 #include "cli.h"
+#include "json.h"
 
-#include <pliant/io.h>
-
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
-static json_t *vector(const double v[3])
-{
-    return json_pack("[f, f, f]", v[0], v[1], v[2]);
-}
+static const char *const shape_names[] = {
+    [PL_HALF_SPACE] = "half space", [PL_SPHERE] = "sphere",   [PL_BOX] = "box",
+    [PL_CYLINDER] = "cylinder",     [PL_CAPSULE] = "capsule", [PL_MESH] = "mesh"};
 
-/* Prints the object, as JSON or as "name: value" lines, and frees it. */
-static void print_object(json_t *object, bool json)
+static void print_groups(const pl_mesh *mesh)
 {
-    if (json) {
-        char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-        printf("%s\n", text ? text : "{}");
-        free(text);
-    } else {
-        const char *key;
-        json_t *value;
-        json_object_foreach(object, key, value)
-        {
-            char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
-            printf("%-18s %s\n", key,
-                   json_is_string(value) ? json_string_value(value)
-                   : text                ? text
-                                         : "");
-            free(text);
-        }
-    }
-    json_decref(object);
-}
-
-static json_t *groups(const pl_mesh *mesh)
-{
-    static const char *const kinds[] = {"vertices", "tets", "triangles"};
-    json_t *object = json_object();
     for (int g = 0; g < mesh->group_count; g++)
-        json_object_set_new(object, mesh->groups[g].name,
-                            json_pack("{s:i}", kinds[mesh->groups[g].kind], mesh->groups[g].count));
-    return object;
+        printf("    group %s: %d %s\n", mesh->groups[g].name, mesh->groups[g].count,
+               cli_group_unit(mesh->groups[g].kind));
+}
+
+/* ------------------------------------------------------------------------------- meshes */
+
+static json_t *mesh_json(const char *path, const pl_mesh *mesh, const pl_mesh_report *r)
+{
+    const double *a = r->lower, *b = r->upper;
+    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:[fff], s:[fff], s:o}", "file",
+                     path, "kind", mesh->tet_count ? "solid" : "cloth", "vertices", mesh->vertex_count,
+                     "tets", mesh->tet_count, "triangles", mesh->triangle_count, "components",
+                     r->components, mesh->tet_count ? "volume" : "area", r->volume, "smallest_angle",
+                     r->min_dihedral, "largest_angle", r->max_dihedral, "lower", a[0], a[1], a[2],
+                     "upper", b[0], b[1], b[2], "groups", cli_json_groups(mesh));
+}
+
+static void print_mesh(const char *path, const pl_mesh *mesh, const pl_mesh_report *r)
+{
+    bool solid = mesh->tet_count > 0;
+    printf("%s: %s, %d vertices, %d tets, %d triangles, %d component%s\n", path,
+           solid ? "solid" : "cloth", mesh->vertex_count, mesh->tet_count, mesh->triangle_count,
+           r->components, r->components == 1 ? "" : "s");
+    printf("%s %.6g %s, %s %.1f to %.1f degrees\n", solid ? "volume" : "area", r->volume,
+           solid ? "m^3" : "m^2", solid ? "dihedral angles" : "angles", r->min_dihedral,
+           r->max_dihedral);
+    printf("from (%.6g, %.6g, %.6g) to (%.6g, %.6g, %.6g) m\n", r->lower[0], r->lower[1], r->lower[2],
+           r->upper[0], r->upper[1], r->upper[2]);
+    print_groups(mesh);
 }
 
 static int describe_mesh(pl_context *ctx, const char *path, bool json)
 {
     pl_mesh *mesh = NULL;
-    pl_mesh_report r;
+    pl_mesh_report report;
+    int code = CLI_OK;
     pl_status status = pl_mesh_read(ctx, path, &mesh);
     if (status == PL_OK)
-        status = pl_mesh_check(ctx, mesh, &r);
-    if (status == PL_OK)
-        print_object(
-            json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:o, s:o, s:i, s:i, s:i, s:o}",
-                      "file", path, "kind", mesh->tet_count ? "solid" : "cloth", "vertices",
-                      mesh->vertex_count, "tets", mesh->tet_count, "triangles", mesh->triangle_count,
-                      "components", r.components, mesh->tet_count ? "volume" : "area", r.volume,
-                      "smallest_angle", r.min_dihedral, "largest_angle", r.max_dihedral, "lower",
-                      vector(r.lower), "upper", vector(r.upper), "inverted", r.inverted, "degenerate",
-                      r.degenerate, "duplicate", r.duplicate, "groups", groups(mesh)),
-            json);
-    int code = status == PL_OK ? CLI_OK : cli_report(ctx, status);
+        status = pl_mesh_check(ctx, mesh, &report);
+    if (status != PL_OK)
+        code = cli_report(ctx, status);
+    else if (json)
+        code = cli_json_print(mesh_json(path, mesh, &report));
+    else
+        print_mesh(path, mesh, &report);
     pl_mesh_free(ctx, mesh);
     return code;
 }
 
-static json_t *bodies(const pl_scene *scene, int count)
+/* ------------------------------------------------------------------------------- scenes */
+
+static json_t *scene_json(const char *path, const pl_scene *scene, const pl_scene_file_info *file)
 {
-    json_t *list = json_array();
-    for (int b = 0; b < count; b++) {
-        pl_body_info info;
-        if (pl_scene_body(scene, b, &info) == PL_OK)
-            json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:i, s:f, s:o}", "name", info.name,
-                                                  "kind", info.cloth ? "cloth" : "solid", "vertices",
-                                                  info.vertex_count, "elements", info.element_count,
-                                                  "mass", info.mass, "groups", groups(info.mesh)));
+    pl_scene_info info = pl_scene_get_info(scene);
+    json_t *bodies = json_array();
+    pl_body_info body;
+    for (int b = 0; b < info.body_count && pl_scene_body(scene, b, &body) == PL_OK; b++)
+        json_array_append_new(bodies,
+                              json_pack("{s:s, s:s, s:i, s:i, s:f, s:o}", "name", body.name, "kind",
+                                        body.cloth ? "cloth" : "solid", "vertices", body.vertex_count,
+                                        "elements", body.element_count, "mass", body.mass, "groups",
+                                        cli_json_groups(body.mesh)));
+    return json_pack("{s:s, s:s, s:f, s:i, s:i, s:i, s:f, s:i, s:i, s:i, s:i, s:o}", "file", path,
+                     "name", file->name, "time_step", pl_scene_get_def(scene).time_step, "steps",
+                     file->steps, "vertices", info.vertex_count, "elements", info.element_count, "mass",
+                     info.mass, "pins", info.pin_count, "forces", info.force_count, "wind",
+                     info.wind_count, "colliders", info.collider_count, "bodies", bodies);
+}
+
+static void print_scene(const char *path, const pl_scene *scene, const pl_scene_file_info *file)
+{
+    pl_scene_info info = pl_scene_get_info(scene);
+    printf("%s%s%s\n", path, *file->name ? ": " : "", file->name);
+    printf("%d steps of %g s; %d vertices, %d elements, %.6g kg; pins: %d, forces: %d, wind: %d\n",
+           file->steps, pl_scene_get_def(scene).time_step, info.vertex_count, info.element_count,
+           info.mass, info.pin_count, info.force_count, info.wind_count);
+    pl_body_info body;
+    for (int b = 0; b < info.body_count && pl_scene_body(scene, b, &body) == PL_OK; b++) {
+        printf("body %s: %s, %d vertices, %d elements, %.6g kg\n", body.name,
+               body.cloth ? "cloth" : "solid", body.vertex_count, body.element_count, body.mass);
+        print_groups(body.mesh);
     }
-    return list;
+    pl_collider_def collider;
+    for (int c = 0; c < info.collider_count && pl_scene_collider(scene, c, &collider) == PL_OK; c++)
+        printf("collider %s: %s%s, friction %g\n", collider.name, collider.table.count ? "moving " : "",
+               shape_names[collider.shape], collider.friction);
 }
 
 static int describe_scene(pl_context *ctx, const char *path, const cli_list *set, bool json)
@@ -88,16 +106,13 @@ static int describe_scene(pl_context *ctx, const char *path, const cli_list *set
     pl_status status = pl_scene_load(ctx, path, set->count, set->items, &scene, &file);
     if (status != PL_OK)
         return cli_report(ctx, status);
-    pl_scene_info info = pl_scene_get_info(scene);
-    print_object(json_pack("{s:s, s:s, s:f, s:i, s:i, s:i, s:f, s:i, s:i, s:i, s:i, s:o}", "file", path,
-                           "name", file.name, "time_step", pl_scene_get_def(scene).time_step, "steps",
-                           file.steps, "vertices", info.vertex_count, "elements", info.element_count,
-                           "mass", info.mass, "pins", info.pin_count, "forces", info.force_count,
-                           "wind", info.wind_count, "colliders", info.collider_count, "bodies",
-                           bodies(scene, info.body_count)),
-                 json);
+    int code = CLI_OK;
+    if (json)
+        code = cli_json_print(scene_json(path, scene, &file));
+    else
+        print_scene(path, scene, &file);
     pl_scene_destroy(scene);
-    return CLI_OK;
+    return code;
 }
 
 int cmd_info(int argc, char **argv)

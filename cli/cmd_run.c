@@ -1,12 +1,11 @@
 /* `pliant run`: simulates a scene file and writes what happened. */
 #include "cli.h"
+#include "json.h"
 #include "progress.h"
 
-#include <pliant/io.h>
+#include <limits.h>
 
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
+enum { UNSET = INT_MIN };
 
 typedef struct run_options {
     const char *out, *solver;
@@ -49,33 +48,30 @@ static run_result simulate(pl_sim *sim, pl_state *state, int steps, pl_output *o
             result.output_failed = true;
         cli_progress_update(&progress, result.steps, &info);
     }
-    cli_progress_end(&progress);
+    cli_line_clear();
     result.seconds = cli_seconds() - started;
     return result;
 }
 
-static void print_json(const char *scene, const run_options *options, const pl_state *state,
-                       const run_result *r)
+static int print_json(const char *scene, const run_options *options, const pl_state *state,
+                      const run_result *r)
 {
-    json_t *object = json_pack(
-        "{s:s, s:s, s:i, s:f, s:f, s:f, s:i, s:i, s:i, s:{s:f, s:f, s:f}, s:s?}", "scene", scene,
+    return cli_json_print(json_pack(
+        "{s:s, s:s, s:i, s:f, s:f, s:f, s:i, s:i, s:i, s:{s:o, s:o, s:o}, s:s?}", "scene", scene,
         "outcome", r->status == PL_OK ? "completed" : pl_status_name(r->status), "steps", r->steps,
         "time", state->time, "seconds", r->seconds, "milliseconds_per_step",
         r->steps ? 1e3 * r->seconds / r->steps : 0.0, "iterations", r->iterations, "splits", r->splits,
-        "most_contacts", r->most_contacts, "energy", "kinetic", r->last.energy_kinetic, "elastic",
-        r->last.energy_elastic, "gravity", r->last.energy_gravity, "output", options->out);
-    char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
-    printf("%s\n", text ? text : "{}");
-    free(text);
-    json_decref(object);
+        "most_contacts", r->most_contacts, "energy", "kinetic", cli_json_number(r->last.energy_kinetic),
+        "elastic", cli_json_number(r->last.energy_elastic), "gravity",
+        cli_json_number(r->last.energy_gravity), "output", options->out));
 }
 
 static void print_text(const char *scene, const run_options *options, const run_result *r)
 {
-    int steps = r->steps > 0 ? r->steps : 1;
-    printf("%s: %d steps in %.2f s (%.2f ms and %.1f iterations each), at most %d contacts", scene,
-           r->steps, r->seconds, 1e3 * r->seconds / steps, (double)r->iterations / steps,
-           r->most_contacts);
+    printf("%s: %d step%s in %.2f s", scene, r->steps, r->steps == 1 ? "" : "s", r->seconds);
+    if (r->steps > 0)
+        printf(" (%.2f ms and %.1f iterations each), at most %d contacts", 1e3 * r->seconds / r->steps,
+               (double)r->iterations / r->steps, r->most_contacts);
     if (r->splits)
         printf(", %d splits", r->splits);
     printf("\n");
@@ -102,59 +98,50 @@ static int conclude(pl_context *ctx, const char *scene, const run_options *optio
             return CLI_FAILED;
         }
     }
-    if (options->json)
-        print_json(scene, options, state, r);
-    else
+    if (!options->json)
         print_text(scene, options, r);
+    else if (print_json(scene, options, state, r) != CLI_OK)
+        return CLI_FAILED;
     return code;
 }
 
 static int run(const char *path, run_options *options, pl_context *ctx)
 {
-    int code = CLI_FAILED;
-    pl_scene *scene = NULL;
-    pl_sim *sim = NULL;
-    pl_state *state = NULL;
+    cli_simulation s;
     pl_output *output = NULL;
-    pl_scene_file_info info;
-    pl_status status;
-    if ((status = pl_scene_load(ctx, path, options->set.count, options->set.items, &scene, &info)) !=
-            PL_OK ||
-        (status = pl_sim_create(scene, &sim)) != PL_OK ||
-        (status = pl_state_create(scene, &state)) != PL_OK) {
-        code = cli_report(ctx, status);
+    int code = cli_simulation_open(ctx, path, &options->set, &s);
+    if (code != CLI_OK)
         goto done;
-    }
     if (options->out) {
         pl_output_def def = pl_output_def_default();
         def.directory = options->out;
         def.replace = options->force;
-        def.every = options->every > 0 ? options->every : info.output_every;
-        def.volume = info.output_volume;
-        def.surface = info.output_surface;
+        def.every = options->every > 0 ? options->every : s.file.output_every;
+        def.volume = s.file.output_volume;
+        def.surface = s.file.output_surface;
         def.scene = path;
-        if ((status = pl_output_create(sim, &def, &output)) != PL_OK) {
+        pl_status status = pl_output_create(s.sim, &def, &output);
+        if (status != PL_OK) {
             cli_report(ctx, status);
             if (!options->force && status == PL_ERROR_FILE)
                 fprintf(stderr, "pliant: --force replaces an earlier output\n");
+            code = CLI_FAILED;
             goto done;
         }
     }
     cli_catch_interrupt();
-    run_result result = simulate(sim, state, options->steps >= 0 ? options->steps : info.steps, output);
-    code = conclude(ctx, path, options, state, &result, output);
+    run_result result =
+        simulate(s.sim, s.state, options->steps >= 0 ? options->steps : s.file.steps, output);
+    code = conclude(ctx, path, options, s.state, &result, output);
 done:
     pl_output_destroy(output);
-    if (state)
-        pl_state_destroy(scene, state);
-    pl_sim_destroy(sim);
-    pl_scene_destroy(scene);
+    cli_simulation_close(&s);
     return code;
 }
 
 int cmd_run(int argc, char **argv)
 {
-    run_options options = {.steps = -1};
+    run_options options = {.steps = UNSET, .every = UNSET};
     const cli_option table[] = {
         {"out", CLI_TEXT, &options.out, "DIR", "write VTU/PVD files and summary.json here"},
         {"force", CLI_FLAG, &options.force, NULL, "replace an earlier output in DIR"},
@@ -181,8 +168,10 @@ int cmd_run(int argc, char **argv)
     int count, code = cli_parse(&command, argc, argv, &count);
     if (code >= 0)
         return code;
-    if (options.steps < -1 || options.every < 0 || options.threads < 0)
-        return cli_usage(&command, "--steps, --every and --threads cannot be negative");
+    if ((options.steps < 0 && options.steps != UNSET) || options.threads < 0)
+        return cli_usage(&command, "--steps and --threads cannot be negative");
+    if (options.every < 1 && options.every != UNSET)
+        return cli_usage(&command, "--every: expected at least 1, got %d", options.every);
     char solver[64];
     if (options.solver) {
         if (options.set.count == CLI_LIST_MAX)

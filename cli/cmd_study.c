@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct study_entry {
     const char *name;
@@ -26,8 +25,11 @@ static int run_study(study *s, const study_entry *entry)
     pl_status status = entry->run(s);
     if (status == PL_ERROR_INTERRUPTED)
         return CLI_INTERRUPTED;
-    if (status != PL_OK)
-        return cli_report(s->ctx, status);
+    if (status != PL_OK) {
+        int code = cli_report(s->ctx, status);
+        return code == CLI_BAD_INPUT ? CLI_FAILED
+                                     : code; /* a study reads nothing: its files are results */
+    }
     printf("%s: %d of %d aims met, %.0f s\n\n", s->name, s->aims - s->missed, s->aims,
            cli_seconds() - s->started);
     return s->missed > 0 ? CLI_FAILED : CLI_OK;
@@ -35,7 +37,7 @@ static int run_study(study *s, const study_entry *entry)
 
 int cmd_study(int argc, char **argv)
 {
-    study s = {.terminal = isatty(STDERR_FILENO) != 0};
+    study s = {0};
     int threads = 0;
     bool verbose = false;
     const cli_option table[] = {

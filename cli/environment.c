@@ -2,9 +2,9 @@
  * What libraries read from the environment when they are loaded can only be mended by setting it and
  * starting again, once. A user's own settings are respected.
  *
- * OPENBLAS_CORETYPE: Debian's OpenBLAS chooses kernels by CPU model; one newer than the library gets its
- * oldest kernels (core type Prescott or Nehalem, SSE only) although it has AVX2 or AVX-512, at half the
- * speed.
+ * OPENBLAS_CORETYPE: Debian's OpenBLAS chooses kernels by CPU model; one newer than the library gets
+ * its oldest kernels (core type Prescott or Nehalem, SSE only) although it has AVX2 or AVX-512, at half
+ * the speed.
  *
  * OMP_WAIT_POLICY: threads that spin while they wait gain nothing here on an idle machine (measured on
  * bodies of 1,200 and 4,200 vertices) and make a busy one ten times slower.

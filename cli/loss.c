@@ -1,4 +1,5 @@
 #include "loss.h"
+#include "cli.h"
 
 #include <pliant/check.h>
 
@@ -30,7 +31,7 @@ bool cli_loss_term(void *user, int step, const double *q, const double *v, doubl
     const cli_loss *loss = user;
     int n = loss->vertex_count;
     if (step != loss->last)
-        return true;
+        return !cli_interrupted();
     for (int i = 0; i < 3 * n; i++) {
         double moved = q[i] - loss->start[i];
         switch (loss->kind) {

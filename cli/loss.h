@@ -18,11 +18,16 @@ typedef struct cli_loss {
 bool cli_loss_find(const char *name, int steps, const pl_state *state, cli_loss *out);
 /* "distance, x, y, z or speed" */
 const char *cli_loss_names(void);
-/* A pl_loss_fn whose user is a cli_loss. */
+/* A pl_loss_fn whose user is a cli_loss. Stops after Ctrl-C. */
 bool cli_loss_term(void *user, int step, const double *q, const double *v, double *value, double *dq,
                    double *dv);
 
 /* The PL_GRAD_ bits of a list such as "young,friction"; 0 when a name is unknown. NULL = all. */
 unsigned cli_gradient_kinds(const char *list);
+/* All of them, for a help; and what to say of a list with another. */
+#define CLI_KINDS                                                                                      \
+    "position, velocity, vertex_force, force, wind, pin_target,\n"                                     \
+    "collider_pose, young, poisson, density, bending, damping, friction, compliance"
+#define CLI_BAD_KINDS "--wrt: expected a list of " CLI_KINDS "; got '%s'"
 
 #endif

@@ -16,18 +16,10 @@ static const command commands[] = {
     {"grad", "gradient of a loss with respect to what a scene holds", cmd_grad},
     {"check", "compare gradients with differences of simulations", cmd_check},
     {"study", "experiments on convergence, friction, solvers and gradients", cmd_study},
-#ifdef PLIANT_HAVE_CMD_MESH
-    {"mesh", "make, check and convert meshes", cmd_mesh},
-#endif
-#ifdef PLIANT_HAVE_CMD_FIT
+    {"mesh", "tetrahedra from a closed surface, or a built-in body", cmd_mesh},
     {"fit", "find the parameters of a scene that match a target", cmd_fit},
-#endif
-#ifdef PLIANT_HAVE_CMD_SUITE
     {"suite", "run the paper's identification tasks", cmd_suite},
-#endif
-#ifdef PLIANT_HAVE_CMD_BENCH
     {"bench", "measure speed and accuracy", cmd_bench},
-#endif
     {"schema", "print the JSON Schema of scene files", cmd_schema},
 };
 

@@ -13,7 +13,6 @@ typedef struct study {
     bool quick;      /* a smaller study, for trying it out: not all aims apply */
     int scale;       /* vertices of each body, 0 = the study's own */
     int aims, missed;
-    bool terminal;
     double started, shown;
 } study;
 

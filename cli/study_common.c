@@ -1,4 +1,6 @@
 /* Tables, aims and files of the studies. */
+#include "core/core.h"
+#include "progress.h"
 #include "study.h"
 
 #include <errno.h>
@@ -103,14 +105,13 @@ static pl_status write_file(const study *s, const study_table *table, const char
     ok = file && fclose(file) == 0 && ok;
     if (ok)
         return PL_OK;
-    fprintf(stderr, "pliant: error: %s: cannot write: %s\n", path, strerror(errno));
-    return PL_ERROR_FILE;
+    return pl_fail(s->ctx, PL_ERROR_FILE, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 pl_status study_table_write(study *s, const study_table *table)
 {
     if (table->failed)
-        return PL_ERROR_MEMORY;
+        return pl_fail(s->ctx, PL_ERROR_MEMORY, "%s: out of memory", table->name);
     if (!s->out)
         return PL_OK;
     pl_status status = write_file(s, table, "csv");
@@ -143,23 +144,19 @@ void study_aim(study *s, bool met, const char *format, ...)
 bool study_progress(study *s, int done, int total)
 {
     double now = cli_seconds();
-    if (s->terminal && (now - s->shown > 0.1 || done >= total)) {
+    if (done >= total) {
+        cli_line_clear();
+    } else if (now - s->shown > 0.1) {
         int left = done > 0 ? (int)((now - s->started) / done * (total - done) + 0.5) : 0;
         s->shown = now;
-        if (done < total)
-            fprintf(stderr, "\r%s: %d of %d, %d:%02d left \033[K", s->name, done, total, left / 60,
-                    left % 60);
-        else
-            fprintf(stderr, "\r\033[K");
-        fflush(stderr);
+        cli_line_show("%s: %d of %d, %d:%02d left", s->name, done, total, left / 60, left % 60);
     }
     return !cli_interrupted();
 }
 
 pl_status study_stopped(const study *s)
 {
-    if (s->terminal)
-        fprintf(stderr, "\r\033[K");
+    cli_line_clear();
     fprintf(stderr, "pliant: %s: interrupted\n", s->name);
     return PL_ERROR_INTERRUPTED;
 }

@@ -1,29 +1,6 @@
 #!/usr/bin/env bash
 # `pliant grad`, `check`, `study` and `bench` from end to end, in their smallest versions.
-set -euo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-scenes=$PLIANT_SOURCE/scenes
-
-fail()
-{
-    echo "FAILED: $*" >&2
-    [ ! -s err ] || sed 's/^/    /' err >&2
-    exit 1
-}
-
-# Runs pliant; the exit code must be the first argument. Output goes to ./out.txt and ./err.
-expect()
-{
-    local wanted=$1 code=0
-    shift
-    "$PLIANT" "$@" >out.txt 2>err || code=$?
-    [ "$code" = "$wanted" ] || fail "pliant $* exited with $code instead of $wanted"
-}
-
-says() { grep -qF -- "$1" err || fail "stderr does not say '$1'"; }
-prints() { grep -qF -- "$1" out.txt || fail "stdout does not say '$1'"; }
+. "$(dirname "$0")/common.sh"
 
 for command in grad check study bench; do
     expect 0 $command --help
@@ -32,7 +9,8 @@ done
 
 # --- grad: friction brakes the block, so the distance falls with it
 expect 0 grad "$scenes/slope.json" --steps 6 --loss x --threads 1
-prints "friction       collider 0, block"
+prints "friction       slope, block"
+prints "tape: at most"
 prints "young          block"
 expect 0 grad "$scenes/slope.json" --steps 6 --loss x --wrt friction,young --json --threads 1
 prints '"of": "friction"'
@@ -44,10 +22,13 @@ expect 0 grad "$scenes/slope.json" --steps 70 --loss x --wrt friction --json --t
 grep '"norm"' out.txt >whole.txt
 expect 0 grad "$scenes/slope.json" --steps 70 --loss x --wrt friction --json --memory 0.02 --threads 1
 grep '"norm"' out.txt >limited.txt
+grep -q '"recomputed": [1-9]' out.txt || fail "no step was run again"
 cmp -s whole.txt limited.txt || fail "a limited tape changes the gradient"
 expect 2 grad "$scenes/slope.json" --loss smell
 says "expected distance, x, y, z or speed"
 expect 2 grad "$scenes/slope.json" --wrt young,taste
+says "friction, compliance; got 'young,taste'"
+expect 2 grad "$scenes/slope.json" --steps 0
 expect 2 grad
 expect 3 grad nowhere.json
 
@@ -60,6 +41,8 @@ expect 0 check "$scenes/slope.json" $few --wrt friction --json
 prints '"failed": 0'
 prints '"slip_steps": 3'
 expect 2 check "$scenes/slope.json" --wrt nothing
+expect 3 check "$scenes/slope.json" $few --wrt friction,bending # nothing compared is nothing shown
+says "the scene has no bending to check"
 expect 3 check "$scenes/slope.json" --steps 0
 expect 3 check nowhere.json
 
@@ -71,6 +54,8 @@ for file in mu-precision.csv mu-precision.md mu-precision.svg mu-precision.png h
 done
 expect 2 study astrology
 expect 1 study horizon --quick --out /proc/nowhere
+expect 1 study consistency --quick --out /proc --threads 1
+says "error: /proc/consistency.csv: cannot be written"
 
 # --- bench: Markdown with every part
 expect 0 bench elastic adjoint methods --only bar-small --steps 2 --threads 1

@@ -1,14 +1,12 @@
 #!/usr/bin/env bash
 # Installs into an empty prefix and builds a C and a C++ program against it: with pkg-config (shared and
 # static) and with the CMake package.
-set -euo pipefail
+. "$(dirname "$0")/common.sh"
 if [ "${PLIANT_SANITIZED:-OFF}" = ON ]; then
     echo "not with sanitizers: programs would need their run time too"
     exit 0
 fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cmake --install "$PLIANT_BUILD" --prefix "$work/prefix" >"$work/install.log"
+cmake --install "$PLIANT_BUILD" --prefix "$work/prefix" >install.log
 
 libdir=$(dirname "$(find "$work/prefix" -name libpliant.so)")
 export PKG_CONFIG_PATH="$libdir/pkgconfig"
@@ -16,15 +14,15 @@ export LD_LIBRARY_PATH="$libdir"
 [ "$(pkg-config --modversion pliant)" = "$("$PLIANT" --version | cut -d' ' -f2)" ]
 
 # Every public header, each alone and all together, from C and from C++.
-for header in "$work"/prefix/include/pliant/*.h; do
+for header in prefix/include/pliant/*.h; do
     name=$(basename "$header")
-    echo "#include <pliant/$name>" | tee -a "$work/all.h" >"$work/one.c"
-    cp "$work/one.c" "$work/one.cpp"
-    $CC -std=c17 -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags pliant) "$work/one.c"
-    c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags pliant) "$work/one.cpp"
+    echo "#include <pliant/$name>" | tee -a all.h >one.c
+    cp one.c one.cpp
+    $CC -std=c17 -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags pliant) one.c
+    c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags pliant) one.cpp
 done
 
-cat >"$work/use.c" <<'EOF'
+cat >use.c <<'EOF'
 #include "all.h"
 #include <stdio.h>
 int main(void)
@@ -45,24 +43,23 @@ int main(void)
     return 0;
 }
 EOF
-cp "$work/use.c" "$work/use.cpp"
-cd "$work"
+cp use.c use.cpp
 $CC -std=c17 -Wall -Werror use.c -o c_shared $(pkg-config --cflags --libs pliant)
 c++ -std=c++11 -Wall -Werror use.cpp -o cpp_shared $(pkg-config --cflags --libs pliant)
 $CC -std=c17 use.c -o c_static $(pkg-config --cflags pliant) "$libdir/libpliant.a" \
     $(pkg-config --static --libs pliant | sed 's/-lpliant//')
 for program in c_shared cpp_shared c_static; do
-    [ "$(./$program)" = "1000 kg" ] || { echo "$program printed '$(./$program)'"; exit 1; }
+    [ "$(./$program)" = "1000 kg" ] || fail "$program printed '$(./$program)'"
 done
 
 # The README's program.
 awk '/^```c$/ {on = 1; next} /^```/ {on = 0} on' "$PLIANT_SOURCE/README.md" >readme.c
 $CC -std=c17 -Wall -Werror readme.c -o readme $(pkg-config --cflags --libs pliant)
-(cd "$PLIANT_SOURCE" && "$OLDPWD/readme") | grep -q "height .* by friction -\?[0-9]"
+(cd "$PLIANT_SOURCE" && "$work/readme") | grep -q "height .* by friction -\?[0-9]"
 
 # Only pl_ names leave the shared library.
 foreign=$(nm -D --defined-only "$libdir/libpliant.so" | awk '$2 ~ /[TDBR]/ && $3 !~ /^pl_/ {print $3}')
-[ -z "$foreign" ] || { echo "exported: $foreign"; exit 1; }
+[ -z "$foreign" ] || fail "exported: $foreign"
 
 mkdir package
 cat >package/CMakeLists.txt <<'EOF'

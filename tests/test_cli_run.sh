@@ -1,29 +1,6 @@
 #!/usr/bin/env bash
 # `pliant run` from end to end: files, JSON, overrides, Ctrl-C, the progress bar, failures and exit codes.
-set -euo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-scenes=$PLIANT_SOURCE/scenes
-
-fail()
-{
-    echo "FAILED: $*" >&2
-    [ ! -s err ] || sed 's/^/    /' err >&2
-    exit 1
-}
-
-# Runs pliant; the exit code must be the first argument. Output goes to ./out.txt and ./err.
-expect()
-{
-    local wanted=$1 code=0
-    shift
-    "$PLIANT" "$@" >out.txt 2>err || code=$?
-    [ "$code" = "$wanted" ] || fail "pliant $* exited with $code instead of $wanted"
-}
-
-says() { grep -qF -- "$1" err || fail "stderr does not say '$1'"; }
-prints() { grep -qF -- "$1" out.txt || fail "stdout does not say '$1'"; }
+. "$(dirname "$0")/common.sh"
 
 # --- help, version, usage
 expect 0 --help
@@ -44,6 +21,9 @@ says "unknown option '--stepps'"
 expect 2 run a.json --steps many
 expect 2 run a.json --steps
 expect 2 run a.json --steps -3
+expect 2 run a.json --steps -1
+expect 2 run a.json --every 0
+says "--every: expected at least 1"
 expect 2 run a.json --json=yes
 expect 2 run -x a.json
 
@@ -114,7 +94,11 @@ grep -q '"outcome": "completed"' stuck/summary.json && fail "outcome of a failed
 
 # --- info
 expect 0 info "$scenes/slope.json"
-prints "vertices"
+prints "body block: solid, 100 vertices, 288 elements, 1.152 kg"
+prints "collider slope: half space, friction 0.2"
+expect 0 info result/volume/000000.vtu
+prints "solid, 100 vertices, 288 tets"
+prints "m^3"
 expect 0 info "$scenes/slope.json" --json
 prints '"name": "block"'
 
@@ -141,8 +125,10 @@ wait $process || code=$?
 says "interrupted after"
 grep -q '"outcome": "interrupted' stopped/summary.json || fail "outcome of an interrupted run"
 
-# --- the progress bar: only on a terminal
+# --- the progress bar: only on a terminal, and never wider than it
 if command -v script >/dev/null; then
-    script -qec "'$PLIANT' run '$scenes/slope.json' --steps 5" /dev/null >terminal.txt </dev/null || true
-    grep -q 'ms/step  ETA' terminal.txt || fail "no progress bar on a terminal"
+    script -qec "stty cols 40; '$PLIANT' run '$scenes/slope.json' --steps 5" /dev/null >terminal.txt </dev/null || true
+    grep -q '5/5  ETA' terminal.txt || fail "no progress bar on a terminal"
+    tr '\r' '\n' <terminal.txt | sed 's/\x1b\[K//' | grep '^\[[#.]*\]' >lines.txt
+    awk 'length > 39 { exit 1 }' lines.txt || fail "the progress bar wraps: $(cat lines.txt)"
 fi
