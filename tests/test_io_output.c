@@ -238,6 +238,21 @@ static void check_summary(fixture *f)
         iterations += json_integer_value(json_object_get(entry, "iterations"));
     }
     assert_int_equal(json_integer_value(json_object_get(totals, "iterations")), iterations);
+    /* The worst of all steps. */
+    static const char *const worst[][2] = {{"residual", "largest_residual"},
+                                           {"complementarity", "largest_complementarity"},
+                                           {"cone_violation", "largest_cone_violation"},
+                                           {"penetration", "deepest_penetration"}};
+    for (int k = 0; k < 4; k++) {
+        double largest = -HUGE_VAL;
+        for (size_t i = 0; i < 4; i++) {
+            const json_t *entry = json_array_get(steps, i);
+            assert_true(json_integer_value(json_object_get(entry, "contacts")) > 0);
+            largest = fmax(largest, json_number_value(json_object_get(entry, worst[k][0])));
+        }
+        assert_true(json_is_number(json_object_get(totals, worst[k][1])));
+        assert_true(json_number_value(json_object_get(totals, worst[k][1])) == largest);
+    }
     assert_int_equal(json_array_size(json_object_get(summary, "frames")), 3);
     json_decref(summary);
     free(text);

@@ -44,7 +44,7 @@ static json_t *step_entry(const pl_step_record *record)
 
 static json_t *totals(const pl_output *output)
 {
-    pl_step_info sum = {0};
+    pl_step_info sum = {.cone_violation = -HUGE_VAL};
     for (int r = 0; r < output->record_count; r++) {
         const pl_step_info *i = &output->records[r].info;
         sum.iterations += i->iterations;
@@ -54,14 +54,19 @@ static json_t *totals(const pl_output *output)
         sum.splits += i->splits;
         sum.contacts = i->contacts > sum.contacts ? i->contacts : sum.contacts;
         sum.residual = fmax(sum.residual, i->residual);
+        sum.complementarity = fmax(sum.complementarity, i->complementarity);
+        if (i->contacts > 0)
+            sum.cone_violation = fmax(sum.cone_violation, i->cone_violation);
         sum.penetration = fmax(sum.penetration, i->penetration);
         for (int s = 0; s < PL_STAGE_COUNT; s++)
             sum.milliseconds[s] += i->milliseconds[s];
     }
-    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "iterations", sum.iterations,
-                     "inner_iterations", sum.inner_iterations, "linear_solves", sum.linear_solves,
-                     "factorizations", sum.factorizations, "splits", sum.splits, "most_contacts",
-                     sum.contacts, "largest_residual", number(sum.residual), "deepest_penetration",
+    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "iterations",
+                     sum.iterations, "inner_iterations", sum.inner_iterations, "linear_solves",
+                     sum.linear_solves, "factorizations", sum.factorizations, "splits", sum.splits,
+                     "most_contacts", sum.contacts, "largest_residual", number(sum.residual),
+                     "largest_complementarity", number(sum.complementarity), "largest_cone_violation",
+                     number(sum.contacts > 0 ? sum.cone_violation : 0), "deepest_penetration",
                      number(sum.penetration), "milliseconds", stages(sum.milliseconds),
                      "wall_milliseconds", number(pl_milliseconds() - output->started));
 }

@@ -33,6 +33,14 @@ static void describe_choices(const pl_key *key, char *out, size_t size)
         used += (size_t)snprintf(out + used, size - used, "%s \"%s\"", i ? "," : "", key->choices[i]);
 }
 
+static void describe_keys(const pl_spec *spec, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "%s", spec->key_count ? "one of" : "nothing");
+    for (int i = 0; i < spec->key_count && used < size; i++)
+        used +=
+            (size_t)snprintf(out + used, size - used, "%s \"%s\"", i ? "," : "", spec->keys[i].name);
+}
+
 void pl_key_expectation(const pl_key *key, char *out, size_t size)
 {
     char range[64], unit[48] = "";
@@ -165,10 +173,15 @@ static pl_status unknown_key(const pl_document *document, const pl_spec *spec, c
         if (d < closest)
             closest = d, nearest = spec->keys[i].name;
     }
+    const char *article = strchr("aeiou", spec->title[0]) ? "an" : "a";
     if (nearest)
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
-                                "unknown key in a %s; did you mean \"%s\"?", spec->title, nearest);
-    return pl_document_fail(document, place, PL_ERROR_ARGUMENT, "unknown key in a %s", spec->title);
+                                "unknown key in %s %s; did you mean \"%s\"?", article, spec->title,
+                                nearest);
+    char known[512];
+    describe_keys(spec, known, sizeof known);
+    return pl_document_fail(document, place, PL_ERROR_ARGUMENT, "unknown key in %s %s; expected %s",
+                            article, spec->title, known);
 }
 
 /* ------------------------------------------------------------------------------- values */

@@ -74,7 +74,9 @@ static pl_status walk(const pl_document *document, pl_override *override, const 
             return refuse(document, text,
                           "not inside an object or array: ", s.key[0] ? s.key : "[index]");
         if (!s.key[0] && s.index >= json_array_size(node))
-            return refuse(document, text, "the array is too short", "");
+            return pl_fail(document->ctx, PL_ERROR_ARGUMENT,
+                           "override '%s': no item %zu: expected an index below %zu", text, s.index,
+                           json_array_size(node));
         size_t used = strlen(override->path);
         int more =
             s.key[0] ? snprintf(override->path + used, sizeof override->path - used, "%s%s",

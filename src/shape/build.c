@@ -9,6 +9,7 @@
 #include "shape/search.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 static const pl_figure *const cast[] = {
     &pl_figure_armadillo,
@@ -167,11 +168,22 @@ static const pl_figure *find_figure(const char *name)
     return NULL;
 }
 
+static pl_status no_such_figure(pl_context *ctx, const char *name)
+{
+    char known[512];
+    size_t used = 0;
+    for (int k = 0; k < PL_COUNT(cast) && used < sizeof known; k++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "",
+                                 cast[k]->info.name);
+    return pl_fail(ctx, PL_ERROR_ARGUMENT, "there is no built-in shape \"%s\": expected one of %s",
+                   name, known);
+}
+
 pl_status pl_shape_build(pl_context *ctx, const char *name, int vertices, pl_mesh **out)
 {
     const pl_figure *figure = name ? find_figure(name) : NULL;
     if (!figure)
-        return pl_fail(ctx, PL_ERROR_ARGUMENT, "there is no built-in shape \"%s\"", name ? name : "");
+        return no_such_figure(ctx, name ? name : "");
     if (vertices < 0)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "vertices is %d, 0 or more is needed", vertices);
     int wanted = vertices > 0 ? vertices : figure->info.vertices;
