@@ -208,17 +208,32 @@ static pl_status apply_schur(void *user, const double *x, double *y)
     return PL_OK;
 }
 
-static pl_status apply_old_lu(void *user, const double *x, double *y)
+/* y = S^-1 x by the LU kept in single precision. */
+static void back_substitute_single(pl_contact_solver *s, int size, const double *x, double *y)
 {
-    const large_system *l = user;
-    pl_contact_solver *s = l->s;
-    int size = 3 * l->p->count;
     for (int i = 0; i < size; i++)
         s->vector[i] = (float)x[i];
     LAPACKE_sgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, s->single, size, s->pivot, s->vector, size);
     for (int i = 0; i < size; i++)
         y[i] = s->vector[i];
+}
+
+static pl_status apply_old_lu(void *user, const double *x, double *y)
+{
+    const large_system *l = user;
+    back_substitute_single(l->s, 3 * l->p->count, x, y);
     return PL_OK;
+}
+
+/* The LU of S at s->linear in single precision; s->factored stays 0 when S is singular. */
+static void factor_single(pl_context *ctx, pl_contact_solver *s, int m, const double *w)
+{
+    int size = 3 * m;
+    pl_contact_schur(ctx, m, s->linear, w, s->jacobian);
+    for (size_t k = 0; k < (size_t)size * (size_t)size; k++)
+        s->single[k] = (float)s->jacobian[k];
+    bool regular = LAPACKE_sgetrf_work(LAPACK_COL_MAJOR, size, size, s->single, size, s->pivot) == 0;
+    s->factored = regular ? m : 0;
 }
 
 /* s->step = S^-1 s->trial by GMRES to a relative residual, with the LU of an earlier S or of this one.
@@ -230,15 +245,10 @@ static pl_status iterative_step(pl_context *ctx, pl_contact_solver *s, const pl_
     large_system l = {ctx, s, p};
     pl_krylov_result result = {0};
     for (int attempt = s->factored == m ? 0 : 1; attempt < 2 && !result.converged; attempt++) {
-        if (attempt == 1) {
-            pl_contact_schur(ctx, m, s->linear, p->w, s->jacobian);
-            for (size_t k = 0; k < (size_t)size * (size_t)size; k++)
-                s->single[k] = (float)s->jacobian[k];
-            s->factored = 0;
-            if (LAPACKE_sgetrf_work(LAPACK_COL_MAJOR, size, size, s->single, size, s->pivot) != 0)
-                break;
-            s->factored = m;
-        }
+        if (attempt == 1)
+            factor_single(ctx, s, m, p->w);
+        if (!s->factored)
+            break;
         PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, &l},
                         (pl_operator){apply_old_lu, &l}, s->trial, s->step, accuracy, GMRES_LIMIT,
                         &result));
@@ -370,4 +380,28 @@ pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_conta
     if (!out->converged)
         PL_TRY(continuation(ctx, s, p, lambda, out));
     return PL_OK;
+}
+
+bool pl_contact_linearize(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
+                          const double *lambda)
+{
+    int m = p->count, size = 3 * m;
+    for (int c = 0; c < m; c++)
+        pl_law_newton(&p->laws[c], s->delta + 3 * c, lambda + 3 * c, &s->linear[c]);
+    s->factored = 0;
+    if (m >= PL_MANY_CONTACTS) {
+        factor_single(ctx, s, m, p->w);
+        return s->factored == m;
+    }
+    pl_contact_schur(ctx, m, s->linear, p->w, s->jacobian);
+    return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, s->jacobian, size, s->pivot) == 0;
+}
+
+void pl_contact_back_substitute(pl_contact_solver *s, int m, double *x)
+{
+    int size = 3 * m;
+    if (s->factored == m)
+        back_substitute_single(s, size, x, x);
+    else
+        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, s->jacobian, size, s->pivot, x, size);
 }

@@ -62,4 +62,11 @@ typedef struct pl_contact_problem {
 pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *problem,
                            double goal, double *lambda, pl_contact_solution *out);
 
+/* The law at the solution found last (s->linear), and the LU of S there; false when S is singular.
+ * Valid until the next pl_contact_solve. */
+bool pl_contact_linearize(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *problem,
+                          const double *lambda);
+/* x [3 m] <- S^-1 x */
+void pl_contact_back_substitute(pl_contact_solver *s, int m, double *x);
+
 #endif

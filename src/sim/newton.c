@@ -8,8 +8,8 @@
  *
  * E may lag behind the true tangent. Each correction at a trial point is measured with the E that
  * proposed it (Deuflhard's natural monotonicity test), so the ratio of two corrections is the rate of
- * convergence: it accepts the step, shortens it, or asks for Newton's own step (truncated.c) or a fresh
- * factor.
+ * convergence: it accepts the step, shortens it, or asks for Newton's own step (truncated.c, with
+ * contacts coupled.c) or a fresh factor.
  */
 #include "sim/sim.h"
 
@@ -26,6 +26,7 @@
 #define CG_SLOW         0.25 /* or followed by a new factor */
 #define CG_LAGGED       4    /* iterations it takes as a rule with a lagged factor, */
 #define CG_CONSTANT     40   /* and with the constant matrix's */
+#define COUPLED_LIMIT   40
 #define MOST_DOUBLINGS  20
 #define LAW_GOAL        0.003 /* of the correction: how well the contact law is solved on the way */
 #define LAW_EXACT_BELOW 1     /* tolerances: expecting a correction as small as this, to rounding */
@@ -45,6 +46,7 @@ typedef struct newton {
     bool truncated;         /* steps are Newton's own: the lagged factor has become too slow */
     bool slow_cg;           /* finding the last of them took long */
     int uphill;             /* steps accepted although the correction grew */
+    bool downhill;          /* the step being attempted is one down the potential */
     int inadmissible;       /* element with J <= 0 at the last evaluation, or -1 */
     bool law_failed;        /* the contact law was not solved at the last correction */
     bool law_rough;         /* it was solved only as well as needed on the way, */
@@ -289,22 +291,26 @@ static bool refresh_pays(const newton *s, double theta)
            fresh + iterations_left(s, s->fresh_rate) * iteration;
 }
 
-/* A correction should shrink. Where the true tangent is indefinite (buckling, modes of contact
- * changing) the way to the solution may first lead away from a stationary point: without contact as
- * long as the potential falls, with contact for a number of steps, at most three times as large each.
- * Where the factor is of a clamped tangent, also lagged steps may be such: they are what Anderson's
- * combination learns the mode from. */
+/* Whether bodies in contact are at an indefinite tangent, as far as the factor knows. */
+static bool at_saddle(const newton *s)
+{
+    return s->sim->factor_clamped && s->sim->contacts.count > 0;
+}
+
+/* A correction should shrink. Where the true tangent is indefinite (buckling) the way to the solution
+ * may first lead away from a stationary point: then it is the potential that must fall. Modes of
+ * contact that change may enlarge it too, for a number of steps, at most three times each. */
 static bool acceptable(newton *s, double t, bool combined, double trial_norm)
 {
     if (s->law_failed || !isfinite(trial_norm))
         return false;
-    if (trial_norm <= (1 - 0.01 * t) * s->norm)
+    if (trial_norm <= (1 - 0.01 * t) * s->norm || s->downhill)
         return true;
     if (s->sim->contacts.count == 0)
         return s->potential < s->energy - 1e-12 * fabs(s->energy);
-    if (trial_norm > UPHILL_RATE * s->norm)
+    if (trial_norm > UPHILL_RATE * s->norm || at_saddle(s))
         return false;
-    return (combined || !s->stale || s->sim->factor_clamped) && s->uphill++ < UPHILL_STEPS;
+    return (combined || !s->stale) && s->uphill++ < UPHILL_STEPS;
 }
 
 /* The point a fraction t along `step` and its own correction; accepted, it becomes the iterate. */
@@ -339,21 +345,27 @@ static pl_status attempt(newton *s, const double *step, double t, bool *accepted
 }
 
 /* How far to go along a step downhill: twice as long as long as the potential falls, or half until it
- * does. */
+ * does. Contact forces count as constant. */
 static void search_downhill(newton *s, double *step)
 {
     pl_sim *sim = s->sim;
-    double best = s->energy, factor = 1;
+    double best = s->energy, factor = 1, h2 = s->sub->h * s->sub->h;
     for (int k = 0; k < MOST_DOUBLINGS; k++) {
+        double work = 0;
+        for (int c = 0; c < sim->contacts.count; c++) {
+            double moved[3];
+            pl_contact_gather(&sim->contacts.points[c], step, moved);
+            work += h2 * pl_dot3(moved, sim->lambda + 3 * c);
+        }
         for (int i = 0; i < 3 * sim->n; i++)
             sim->trial[i] = sim->iterate[i] + step[i];
-        bool lower = evaluate(s, sim->trial) && s->potential < best;
+        bool lower = evaluate(s, sim->trial) && s->potential - work < best;
         if (!lower && factor > 1)
             cblas_dscal(3 * sim->n, 0.5, step, 1);
         if ((!lower && factor > 1) || (lower && factor < 1))
             return;
         factor = lower ? 2 : 0.5;
-        best = lower ? s->potential : best;
+        best = lower ? s->potential - work : best;
         cblas_dscal(3 * sim->n, factor, step, 1);
     }
 }
@@ -368,7 +380,7 @@ static pl_status advance_truncated(newton *s, bool *accepted, double *theta)
     int limit = sim->solver == PL_SOLVER_CONSTANT ? 10 * CG_CONSTANT : (int)(CG_LIMIT * factor) + 1;
     evaluate(s, sim->iterate);
     PL_TRY(pl_truncated_newton(sim, s->sub->h, sim->iterate, s->norm, limit, sim->combined, &found));
-    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: CG %d iterations%s", s->sub->step, found.iterations,
+    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: %d linear iterations%s", s->sub->step, found.iterations,
            found.kind == PL_TRUNCATED_DOWNHILL ? ", downhill"
            : found.kind == PL_TRUNCATED_NONE   ? ", given up"
                                                : "");
@@ -381,6 +393,43 @@ static pl_status advance_truncated(newton *s, bool *accepted, double *theta)
         s->truncated = false;
         pl_anderson_reset(&sim->anderson);
     }
+    return PL_OK;
+}
+
+/* Back to the iterate after a trial: its residual, and the contacts' forces and law. */
+static pl_status return_to_iterate(newton *s)
+{
+    evaluate(s, s->sim->iterate);
+    return correct(s, s->sim->iterate, s->sim->move, &s->norm);
+}
+
+/* At a saddle: Newton's own step, which finds also what the potential falls away from. */
+static pl_status advance_coupled(newton *s, bool *accepted, double *theta)
+{
+    pl_sim *sim = s->sim;
+    pl_truncated found;
+    PL_TRY(return_to_iterate(s));
+    PL_TRY(pl_coupled_newton(sim, sim->iterate, sim->move, COUPLED_LIMIT, sim->combined, &found));
+    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: GMRES %d iterations%s", s->sub->step, found.iterations,
+           found.kind == PL_TRUNCATED_NONE ? ", given up" : "");
+    if (found.kind == PL_TRUNCATED_NEWTON)
+        PL_TRY(attempt(s, sim->combined, 1, accepted, theta));
+    s->truncated = *accepted;
+    pl_anderson_reset(&sim->anderson);
+    return PL_OK;
+}
+
+/* At a saddle without a solution nearby: as far as the potential falls along the clamped step. */
+static pl_status advance_downhill(newton *s, bool *accepted, double *theta)
+{
+    pl_sim *sim = s->sim;
+    PL_TRY(return_to_iterate(s));
+    memcpy(sim->combined, sim->move, sizeof(double) * 3 * (size_t)sim->n);
+    search_downhill(s, sim->combined);
+    s->downhill = true;
+    PL_TRY(attempt(s, sim->combined, 1, accepted, theta));
+    s->downhill = false;
+    pl_anderson_reset(&sim->anderson);
     return PL_OK;
 }
 
@@ -397,6 +446,8 @@ static pl_status advance(newton *s, pl_substep_result *out, double *theta)
     }
     if (!accepted && !s->truncated)
         PL_TRY(attempt(s, sim->move, 1, &accepted, theta));
+    if (!accepted && at_saddle(s))
+        PL_TRY(advance_coupled(s, &accepted, theta));
     if (!accepted && can_truncate(s)) {
         s->truncated = true;
         PL_TRY(advance_truncated(s, &accepted, theta));
@@ -405,6 +456,8 @@ static pl_status advance(newton *s, pl_substep_result *out, double *theta)
         PL_TRY(refresh(s));
         PL_TRY(attempt(s, sim->move, 1, &accepted, theta));
     }
+    if (!accepted && at_saddle(s))
+        PL_TRY(advance_downhill(s, &accepted, theta));
     for (double t = 0.5; !accepted && t >= SHORTEST_STEP; t *= 0.5)
         PL_TRY(attempt(s, sim->move, t, &accepted, theta));
     out->converged = accepted;

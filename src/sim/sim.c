@@ -162,7 +162,7 @@ void pl_sim_destroy(pl_sim *sim)
                       sim->constant, sim->shapes,   sim->laws,          sim->lambda,     sim->free_motion,
                       sim->external, sim->gradient, sim->residual,      sim->guess,      sim->iterate,
                       sim->move,     sim->trial,    sim->trial_move,    sim->combined, sim->spring,     sim->pose_start,
-                      sim->vertex_work, sim->origin, sim};
+                      sim->vertex_work, sim->origin, sim->coupled, sim};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }

@@ -85,6 +85,8 @@ struct pl_sim {
     double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move, *combined;
     pl_anderson anderson;
     pl_krylov krylov;
+    int coupled_capacity;
+    double *coupled;     /* right-hand side and solution of Newton's step with contacts */
     double *spring;      /* [n, 3] sum of target/compliance */
     int *vertex_work;    /* [2 n] */
     pl_drive drive, substep_drive;
@@ -148,6 +150,12 @@ typedef struct pl_truncated {
  * factor alone (m, largest vertex). Overwrites sim->guess and sim->tangent. */
 pl_status pl_truncated_newton(pl_sim *sim, double h, const double *q, double size, int limit, double *step,
                               pl_truncated *out);
+
+/* ---- coupled.c: the same with contacts */
+/* For the residual at q in sim->residual, the factor's move there and the contact forces and law that
+ * were found with it. Overwrites sim->guess and sim->tangent. */
+pl_status pl_coupled_newton(pl_sim *sim, const double *q, const double *move, int limit, double *step,
+                            pl_truncated *out);
 
 /* ---- newton.c: one substep */
 typedef struct pl_substep_result {
