@@ -8,7 +8,7 @@
 
 #define RESTART     80
 #define FRESH_CG    2 /* iterations with a factor of the matrix itself, which is in single precision */
-#define FRESH_GMRES 3
+#define FRESH_GMRES 2
 #define FIRST_HOLD  8 /* substeps before lagging is tried again */
 #define LONGER_HOLD 4 /* times as many when it fails again */
 

@@ -11,6 +11,7 @@ pl_status pl_krylov_reserve(pl_context *ctx, pl_krylov *k, int size, int restart
     pl_krylov_free(ctx, k);
     size_t room = (size_t)size + (size_t)size / 4;
     PL_NEW(ctx, k->basis, (size_t)(restart + 1) * room, fail);
+    PL_NEW(ctx, k->tried, (size_t)restart * room, fail);
     PL_NEW(ctx, k->hessenberg, (restart + 1) * restart, fail);
     PL_NEW(ctx, k->rotation, 2 * restart, fail);
     PL_NEW(ctx, k->rhs, restart + 1, fail);
@@ -27,7 +28,7 @@ fail:
 
 void pl_krylov_free(pl_context *ctx, pl_krylov *k)
 {
-    void *arrays[] = {k->basis, k->hessenberg, k->rotation, k->rhs, k->work, k->direction, k->product};
+    void *arrays[] = {k->basis, k->tried, k->hessenberg, k->rotation, k->rhs, k->work, k->direction, k->product};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         pl_free(ctx, arrays[i]);
     *k = (pl_krylov){0};
@@ -52,13 +53,15 @@ static pl_status true_residual(pl_operator a, int size, const double *b, const d
     return PL_OK;
 }
 
-/* One Arnoldi step: the new basis vector j + 1 and column j of the Hessenberg matrix; twice orthogonalised. */
+/* One Arnoldi step: the preconditioned direction j, the new basis vector j + 1 and column j of the Hessenberg
+ * matrix; twice orthogonalised. */
 static pl_status arnoldi(pl_krylov *k, int size, pl_operator a, pl_operator p, int j)
 {
     size_t n = (size_t)size;
-    double *next = k->basis + (size_t)(j + 1) * n, *column = k->hessenberg + (size_t)j * (size_t)(k->restart + 1);
-    PL_TRY(precondition(p, size, k->basis + (size_t)j * n, k->work));
-    PL_TRY(a.apply(a.user, k->work, next));
+    double *next = k->basis + (size_t)(j + 1) * n, *tried = k->tried + (size_t)j * n;
+    double *column = k->hessenberg + (size_t)j * (size_t)(k->restart + 1);
+    PL_TRY(precondition(p, size, k->basis + (size_t)j * n, tried));
+    PL_TRY(a.apply(a.user, tried, next));
     memset(column, 0, sizeof(double) * (size_t)(k->restart + 1));
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i <= j; i++) {
@@ -91,17 +94,13 @@ static void rotate(pl_krylov *k, int j)
     k->rhs[j] *= c;
 }
 
-/* x += P (basis y) with y from the triangular system of the first `count` columns. */
-static pl_status gather(pl_krylov *k, int size, pl_operator p, int count, double *x)
+/* x += tried y with y from the triangular system of the first `count` columns. */
+static void gather(pl_krylov *k, int size, int count, double *x)
 {
     cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, count, k->hessenberg, k->restart + 1,
                 k->rhs, 1);
-    memset(k->direction, 0, sizeof(double) * (size_t)size);
     for (int i = 0; i < count; i++)
-        cblas_daxpy(size, k->rhs[i], k->basis + (size_t)i * (size_t)size, 1, k->direction, 1);
-    PL_TRY(precondition(p, size, k->direction, k->work));
-    cblas_daxpy(size, 1, k->work, 1, x, 1);
-    return PL_OK;
+        cblas_daxpy(size, k->rhs[i], k->tried + (size_t)i * (size_t)size, 1, x, 1);
 }
 
 pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator p, const double *b,
@@ -128,7 +127,7 @@ pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator p, const d
         }
         while (j > 0 && k->hessenberg[(size_t)(j - 1) * (size_t)(k->restart + 2)] == 0)
             j--; /* a singular direction adds nothing */
-        PL_TRY(gather(k, size, p, j, x));
+        gather(k, size, j, x);
         PL_TRY(true_residual(a, size, b, x, k->basis, &norm));
         if (!(norm < 0.9 * before))
             break; /* rounding, or a singular system: no restart would help */
