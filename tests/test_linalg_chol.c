@@ -1,6 +1,7 @@
 /* Cholesky factors over a vertex pattern: solves, parts of the inverse, matrices that have no factor.
  */
 #include "common_alloc.h"
+#include "common_pattern.h"
 
 #include "linalg/chol.h"
 
@@ -15,17 +16,8 @@ typedef struct matrix {
 
 static void make(pl_context *ctx, int block, matrix *m)
 {
-    static int cells[(SIDE - 1) * (SIDE - 1) * (SIDE - 1) * 8];
-    int count = 0;
-    for (int x = 0; x + 1 < SIDE; x++)
-        for (int y = 0; y + 1 < SIDE; y++)
-            for (int z = 0; z + 1 < SIDE; z++, count++)
-                for (int k = 0; k < 8; k++)
-                    cells[8 * count + k] =
-                        (x + (k & 1)) + SIDE * ((y + (k >> 1 & 1)) + SIDE * (z + (k >> 2)));
-    pl_stencils stencils = {.count = count, .width = 8, .index = cells};
+    int count, *cells = test_cube_pattern(ctx, SIDE, &m->pattern, &count);
     m->block = block;
-    assert_ok(ctx, pl_pattern_create(ctx, N, 1, &stencils, &m->pattern));
     m->values = calloc((size_t)(m->pattern.nnz * block * block), sizeof(double));
     uint64_t seed = 3;
     for (int e = 0; e < count; e++) {
@@ -44,6 +36,7 @@ static void make(pl_context *ctx, int block, matrix *m)
     for (int i = 0; i < N; i++)
         for (int r = 0; r < block; r++)
             m->values[block * block * m->pattern.diag[i] + (block + 1) * r] += 0.1;
+    free(cells);
 }
 
 static void discard(pl_context *ctx, matrix *m)
@@ -93,7 +86,8 @@ static void test_solve(void **state)
         memcpy(y, b, sizeof y);
         assert_ok(ctx, pl_chol_solve(chol, y, y));
         assert_memory_equal(x, y, sizeof x);
-        /* In single precision: 6e-8 times the condition, 1e3, at the worst. Twice, for the kept copy. */
+        /* In single precision: 6e-8 times the condition, 1e3, at the worst. Twice, for the kept copy.
+         */
         for (int again = 0; again < 2; again++) {
             assert_ok(ctx, pl_chol_correct(chol, b, y));
             double largest = 0;

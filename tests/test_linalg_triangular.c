@@ -1,6 +1,7 @@
 /* Triangular solves in parts: threads do not show, a focus is met exactly, a changed right-hand side
  * costs no second solve. Through pl_chol, on a body large enough for threads. */
 #include "common_alloc.h"
+#include "common_pattern.h"
 
 #include "linalg/chol.h"
 
@@ -17,17 +18,9 @@ typedef struct system {
  * full. */
 static system_data *make(pl_context *ctx)
 {
-    static int cells[(SIDE - 1) * (SIDE - 1) * (SIDE - 1) * 8];
-    int count = 0;
-    for (int x = 0; x + 1 < SIDE; x++)
-        for (int y = 0; y + 1 < SIDE; y++)
-            for (int z = 0; z + 1 < SIDE; z++, count++)
-                for (int k = 0; k < 8; k++)
-                    cells[8 * count + k] =
-                        (x + (k & 1)) + SIDE * ((y + (k >> 1 & 1)) + SIDE * (z + (k >> 2)));
+    int count;
     system_data *s = calloc(1, sizeof *s);
-    pl_stencils stencils = {.count = count, .width = 8, .index = cells};
-    assert_ok(ctx, pl_pattern_create(ctx, N, 1, &stencils, &s->pattern));
+    free(test_cube_pattern(ctx, SIDE, &s->pattern, &count));
     s->values = calloc((size_t)(9 * s->pattern.nnz), sizeof(double));
     uint64_t seed = 5;
     for (int i = 0; i < N; i++) {
