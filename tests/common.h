@@ -24,20 +24,20 @@ static inline pl_context *test_context(int threads)
     return ctx;
 }
 
-#define assert_ok(ctx, call)                                                       \
-    do {                                                                           \
-        pl_status assert_status_ = (call);                                         \
-        if (assert_status_ != PL_OK)                                               \
-            fail_msg("%s: %s: %s", #call, pl_status_name(assert_status_), pl_context_error(ctx)); \
+#define assert_ok(ctx, call)                                                                           \
+    do {                                                                                               \
+        pl_status assert_status_ = (call);                                                             \
+        if (assert_status_ != PL_OK)                                                                   \
+            fail_msg("%s: %s: %s", #call, pl_status_name(assert_status_), pl_context_error(ctx));      \
     } while (0)
 
 /* |a - b| <= tolerance */
-#define assert_close(a, b, tolerance)                                                     \
-    do {                                                                                  \
-        double close_a_ = (a), close_b_ = (b), close_t_ = (tolerance);                    \
-        if (!(fabs(close_a_ - close_b_) <= close_t_))                                     \
-            fail_msg("%s = %.17g, %s = %.17g differ by %.3g > %.3g", #a, close_a_, #b, close_b_, \
-                     fabs(close_a_ - close_b_), close_t_);                                \
+#define assert_close(a, b, tolerance)                                                                  \
+    do {                                                                                               \
+        double close_a_ = (a), close_b_ = (b), close_t_ = (tolerance);                                 \
+        if (!(fabs(close_a_ - close_b_) <= close_t_))                                                  \
+            fail_msg("%s = %.17g, %s = %.17g differ by %.3g > %.3g", #a, close_a_, #b, close_b_,       \
+                     fabs(close_a_ - close_b_), close_t_);                                             \
     } while (0)
 
 /* A small repeatable generator: uniform in [-1, 1). */

@@ -28,7 +28,7 @@ typedef struct pl_optimizer_def {
     int iterations;   /* at most; default 100 */
     double rate;      /* of gradient descent and Adam; default 0.1 */
     double growth;    /* of gradient descent: 1 = a fixed rate (default); above, the rate grows by this
-                         factor    in every iteration, and is halved until the loss decreases */
+                         factor in every iteration, and is halved until the loss decreases */
     double max_step;  /* longest change of an unknown in one step of gradient descent, 0 = no limit */
     double beta1, beta2;  /* of Adam; default 0.9, 0.999 */
     int pairs;            /* of L-BFGS-B; default 10 */
@@ -57,9 +57,10 @@ PL_API const char *pl_stop_text(pl_stop stop); /* a clause such as "the loss rea
 typedef struct pl_task pl_task;
 
 /*
- * Reads and checks a task; targets that are to be simulated wait for pl_task_fit. `overrides` [override_count] are
- * "path=value" texts: "optimizer.iterations=5" of the task, "scene.bodies[0].mesh.cell=0.1" of its
- * scene. Messages are as those of pl_scene_load. On failure *out is NULL.
+ * Reads and checks a task; targets that are to be simulated wait for pl_task_fit. `overrides`
+ * [override_count] are "path=value" texts: "optimizer.iterations=5" of the task,
+ * "scene.bodies[0].mesh.cell=0.1" of its scene. Messages are as those of pl_scene_load. On failure *out
+ * is NULL.
  */
 PL_API pl_status pl_task_load(pl_context *ctx, const char *path, int override_count,
                               const char *const *overrides, pl_task **out);

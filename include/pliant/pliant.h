@@ -10,6 +10,9 @@
  *  - Arrays are row-major and state their shape as [a, b]; n is the number of vertices of a scene.
  *  - A `..._def` struct is filled by its `..._def_default()` function and changed by the caller. What
  *    it points to is copied during the call that takes it, unless said otherwise.
+ *  - What a call hands out through `out` is the caller's, for the matching `..._destroy` or `..._free`,
+ * which take NULL too. What is made from an object goes before it: rollouts before their sim, sims and
+ *    states before their scene, everything before the context.
  *  - Functions that can fail return a pl_status; the message is kept in the context
  *    (pl_context_error). A failed call leaves its outputs and every existing object as they were.
  *  - Objects are used by one thread at a time; objects of different contexts are independent.
@@ -59,26 +62,26 @@ typedef void *(*pl_realloc_fn)(void *user, void *ptr, size_t bytes);
 typedef struct pl_context pl_context;
 
 typedef struct pl_context_def {
-    int threads;           /* worker threads, 0 = one per core; results do not depend on it */
-    pl_log_fn log;         /* NULL = silent */
+    int threads;   /* worker threads, 0 = one per core; results do not depend on it */
+    pl_log_fn log; /* NULL = silent */
     void *log_user;
     pl_log_level log_level; /* messages above this level are not made */
-    pl_realloc_fn realloc; /* NULL = the C library's */
+    pl_realloc_fn realloc;  /* NULL = the C library's */
     void *realloc_user;
 } pl_context_def;
 
 PL_API pl_context_def pl_context_def_default(void);
 
-/* Creates a context. On failure *out is NULL. The context outlives everything made with it.
+/* Creates a context; def NULL = the defaults. On failure *out is NULL.
  * BLAS is set to one thread for the whole process: its results would depend on the number. */
 PL_API pl_status pl_context_create(const pl_context_def *def, pl_context **out);
 PL_API void pl_context_destroy(pl_context *ctx); /* NULL is fine */
 
 /* The last error's message, never NULL, valid until the next failing call on this context. */
 PL_API const char *pl_context_error(const pl_context *ctx);
-PL_API int pl_context_threads(const pl_context *ctx);
-PL_API const char *pl_status_name(pl_status status);
-PL_API const char *pl_version(void); /* "major.minor.patch" */
+PL_API int pl_context_threads(const pl_context *ctx); /* as it works with, never 0 */
+PL_API const char *pl_status_name(pl_status status);  /* "no convergence", for messages */
+PL_API const char *pl_version(void);                  /* "major.minor.patch" */
 
 /* ------------------------------------------------------------------------------- meshes */
 
@@ -116,8 +119,8 @@ PL_API pl_status pl_mesh_create(pl_context *ctx, int vertex_count, const double 
                                 const int *triangles, pl_mesh **out);
 
 /* Adds a named group; index is copied and sorted. The name must be new among the groups of its kind. */
-PL_API pl_status pl_mesh_add_group(pl_context *ctx, pl_mesh *mesh, const char *name,
-                                   pl_group_kind kind, int count, const int *index);
+PL_API pl_status pl_mesh_add_group(pl_context *ctx, pl_mesh *mesh, const char *name, pl_group_kind kind,
+                                   int count, const int *index);
 /* NULL if there is no group of that name and kind. */
 PL_API const pl_group *pl_mesh_find_group(const pl_mesh *mesh, const char *name, pl_group_kind kind);
 
@@ -153,24 +156,26 @@ PL_API pl_status pl_mesh_read(pl_context *ctx, const char *path, pl_mesh **out);
 PL_API pl_status pl_mesh_write(pl_context *ctx, const pl_mesh *mesh, const char *path);
 
 typedef struct pl_mesh_report {
-    int inverted, first_inverted;       /* tets of negative volume; first index or -1 */
-    int degenerate, first_degenerate;   /* volume (area) below 1e-12 of the edge length's cube (square) */
-    int duplicate, first_duplicate;     /* elements with the same vertex set as an earlier one */
+    int inverted, first_inverted;     /* tets of negative volume; first index or -1 */
+    int degenerate, first_degenerate; /* volume (area) below 1e-12 of the edge length's cube (square) */
+    int duplicate, first_duplicate;   /* elements with the same vertex set as an earlier one */
     int unreferenced, first_unreferenced; /* vertices in no element */
-    int bad_index, first_bad_index;     /* elements naming a vertex that is not there, or one twice */
-    int non_finite, first_non_finite;   /* vertices with NaN or infinity */
-    int components;                     /* connected components by shared vertices */
-    double volume;                      /* m^3 of the tets; m^2 of the triangles for cloth */
-    double min_dihedral, max_dihedral;  /* degrees; of angles for cloth */
-    double lower[3], upper[3];          /* bounding box, m */
+    int bad_index, first_bad_index;       /* elements naming a vertex that is not there, or one twice */
+    int non_finite, first_non_finite;     /* vertices with NaN or infinity */
+    int components;                       /* connected components by shared vertices */
+    double volume;                        /* m^3 of the tets; m^2 of the triangles for cloth */
+    double min_dihedral, max_dihedral;    /* degrees; of angles for cloth */
+    double lower[3], upper[3];            /* bounding box, m */
 } pl_mesh_report;
 
+/* Looks a mesh over; faults are counted in the report, not errors. */
 PL_API pl_status pl_mesh_check(pl_context *ctx, const pl_mesh *mesh, pl_mesh_report *report);
 
 /* Boundary triangles of a solid (outward), or the triangles of a cloth. *triangles [*count, 3] is
  * the caller's, freed with pl_free. */
 PL_API pl_status pl_mesh_surface(pl_context *ctx, const pl_mesh *mesh, int *count, int **triangles);
-PL_API void pl_free(pl_context *ctx, void *ptr);
+PL_API void pl_free(pl_context *ctx,
+                    void *ptr); /* an array that a call gave the caller; NULL is fine */
 
 /* In place: scale, then rotate by the unit quaternion (w,x,y,z), then translate. */
 PL_API void pl_mesh_transform(pl_mesh *mesh, double scale, const double rotation[4],
@@ -203,17 +208,20 @@ typedef enum pl_solver {
 typedef struct pl_scene pl_scene;
 
 typedef struct pl_scene_def {
-    double time_step;       /* h, s; default 0.01 */
-    double gravity[3];      /* m/s^2; default (0, 0, -9.81) */
-    double tolerance;       /* largest vertex move of the last Newton step, m; default 1e-10 */
-    int max_iterations;     /* Newton iterations in a step before it is split; default 100 */
-    int max_splits;         /* a step may be halved this many times over; default 6 */
+    double time_step;        /* h, s; default 0.01 */
+    double gravity[3];       /* m/s^2; default (0, 0, -9.81) */
+    double tolerance;        /* largest vertex move of the last Newton step, m; default 1e-10 */
+    int max_iterations;      /* Newton iterations in a step before it is split; default 100 */
+    int max_splits;          /* a step may be halved this many times over; default 6 */
     double contact_epsilon2; /* eps^2 = delta_n * lambda_n of a contact, N m; default 0.5e-12 */
-    double contact_margin;  /* vertices closer than this to a collider become contacts, m; 0 = auto */
+    double contact_margin;   /* vertices closer than this to a collider become contacts, m; 0 = auto */
     pl_solver solver;
 } pl_scene_def;
 
 PL_API pl_scene_def pl_scene_def_default(void);
+/* An empty scene; def NULL = the defaults. Parts are added to it by the calls below, which give each an
+ * index (from 0 for each kind, in the order of the calls; the pointer may be NULL), until a sim is
+ * made. */
 PL_API pl_status pl_scene_create(pl_context *ctx, const pl_scene_def *def, pl_scene **out);
 PL_API void pl_scene_destroy(pl_scene *scene); /* after every sim made from it; NULL is fine */
 
@@ -249,7 +257,7 @@ typedef struct pl_pin_def {
     pl_table offset;     /* width 3: the targets are the initial positions plus this, m */
     pl_table rotation;   /* width 4, axis-angle as (x,y,z) unit axis and rad: turns the targets about
                             `pivot` before the offset is added */
-    double pivot[3];
+    double pivot[3];     /* m */
 } pl_pin_def;
 
 PL_API pl_pin_def pl_pin_def_default(void);
@@ -263,11 +271,11 @@ typedef enum pl_force_per {
 
 typedef struct pl_force_def {
     int body;
-    int vertex_count;    /* with vertices NULL: the whole body */
+    int vertex_count; /* with vertices NULL: the whole body */
     const int *vertices;
     pl_force_per per;
-    double value[3];
-    pl_table table;      /* width 3; replaces value when it has rows */
+    double value[3]; /* in the unit of `per` */
+    pl_table table;  /* width 3; replaces value when it has rows */
 } pl_force_def;
 
 PL_API pl_force_def pl_force_def_default(void);
@@ -287,21 +295,21 @@ PL_API pl_status pl_scene_add_wind(pl_scene *scene, const pl_wind_def *def, int 
 
 typedef enum pl_shape {
     PL_HALF_SPACE, /* z <= 0 of its frame is solid */
-    PL_SPHERE,     /* size[0] radius */
+    PL_SPHERE,     /* size[0] radius, m, as all sizes */
     PL_BOX,        /* size half extents */
     PL_CYLINDER,   /* size[0] radius, size[1] half height, about z */
     PL_CAPSULE,    /* size[0] radius, size[1] half height of its segment, about z */
     PL_MESH,       /* a closed triangle surface */
 } pl_shape;
 
-/* A rigid obstacle. pose = position (3) and unit quaternion w,x,y,z (4). */
+/* A rigid obstacle. pose = position in m (3) and unit quaternion w,x,y,z (4). */
 typedef struct pl_collider_def {
     const char *name; /* NULL = "collider<index>" */
     pl_shape shape;
-    double size[3];
+    double size[3];         /* as the shape says */
     const pl_mesh *surface; /* for PL_MESH: its triangles, or the boundary of its tets; copied */
     double friction;        /* mu >= 0; 0 is exactly frictionless; default 0.5 */
-    double pose[7];
+    double pose[7];         /* default: at the origin, not turned */
     pl_table table;         /* width 7; replaces pose when it has rows */
 } pl_collider_def;
 
@@ -318,8 +326,8 @@ typedef struct pl_scene_info {
 } pl_scene_info;
 
 typedef struct pl_body_info {
-    const char *name;    /* the scene's */
-    const pl_mesh *mesh; /* the scene's copy of the rest shape */
+    const char *name;                  /* the scene's */
+    const pl_mesh *mesh;               /* the scene's copy of the rest shape */
     int vertex_offset, vertex_count;   /* its rows in arrays [n, .] */
     int element_offset, element_count; /* its rows in arrays [element_count] */
     bool cloth;
@@ -328,51 +336,55 @@ typedef struct pl_body_info {
 
 PL_API pl_scene_info pl_scene_get_info(const pl_scene *scene);
 PL_API pl_scene_def pl_scene_get_def(const pl_scene *scene);
+/* What info points to is the scene's, valid while the scene exists. */
 PL_API pl_status pl_scene_body(const pl_scene *scene, int body, pl_body_info *info);
-/* A collider as it was added. What def points to is the scene's, valid while the scene exists: the name,
- * the closed triangles of a mesh (NULL for other shapes), the table (no rows for one that stays at its
- * pose; otherwise pose is the first row). friction is the collider's own; PL_FRICTION tells the present
- * one of every body. */
+/* A collider as it was added. What def points to is the scene's, valid while the scene exists: the
+ * name, the closed triangles of a mesh (NULL for other shapes), the table (no rows for one that stays
+ * at its pose; otherwise pose is the first row). friction is the collider's own; PL_FRICTION tells the
+ * present one of every body. */
 PL_API pl_status pl_scene_collider(const pl_scene *scene, int collider, pl_collider_def *def);
 PL_API pl_context *pl_scene_context(const pl_scene *scene);
 
 /* Parameters that may change between rollouts, and that gradients are taken of. */
 typedef enum pl_param {
-    PL_YOUNG,      /* owner = body; per element */
+    PL_YOUNG,      /* Pa; owner = body; per element */
     PL_POISSON,    /* owner = body; per element */
-    PL_DENSITY,    /* owner = body; per element */
-    PL_BENDING,    /* owner = body; per element */
-    PL_DAMPING,    /* owner = body; per element */
+    PL_DENSITY,    /* kg/m^3; owner = body; per element */
+    PL_BENDING,    /* N m; owner = body; per element */
+    PL_DAMPING,    /* 1/s; owner = body; per element */
     PL_FRICTION,   /* owner = collider; one value per body */
-    PL_COMPLIANCE, /* owner = pin; one value */
+    PL_COMPLIANCE, /* m/N; owner = pin; one value */
 } pl_param;
 
-/* count = 1 sets every value of the owner; otherwise count is the owner's number of values. */
+/* values [count]; count = 1 sets every value of the owner, otherwise count is the owner's number of
+ * values. */
 PL_API pl_status pl_scene_set_param(pl_scene *scene, pl_param param, int owner, int count,
                                     const double *values);
+/* values [count]; count is the owner's number of values. */
 PL_API pl_status pl_scene_get_param(const pl_scene *scene, pl_param param, int owner, int count,
                                     double *values);
+/* The owner's number of values. */
 PL_API pl_status pl_scene_param_count(const pl_scene *scene, pl_param param, int owner, int *count);
 
 /* ------------------------------------------------------------------------------- state and step */
 
 /* Contact forces at the end of a step: the unknowns of the contact law, also its warm start. */
 typedef struct pl_contact {
-    int vertex;       /* of the scene */
+    int vertex; /* of the scene */
     int collider;
-    double normal[3]; /* unit, out of the collider */
-    double gap;       /* m, along the normal; > 0 */
-    double force_normal;      /* lambda_n, N */
-    double force_tangent[3];  /* lambda_f as a world vector, N */
+    double normal[3];        /* unit, out of the collider */
+    double gap;              /* m, along the normal; > 0 */
+    double force_normal;     /* lambda_n, N */
+    double force_tangent[3]; /* lambda_f as a world vector, N */
 } pl_contact;
 
 /* The mutable part of a simulation. Plain data: read and write it freely between steps. */
 typedef struct pl_state {
     int vertex_count;
-    double *q;   /* positions [n, 3] m */
-    double *v;   /* velocities [n, 3] m/s */
-    double time; /* s */
-    int step;    /* steps done */
+    double *q;             /* positions [n, 3] m */
+    double *v;             /* velocities [n, 3] m/s */
+    double time;           /* s */
+    int step;              /* steps done */
     double *pin_target;    /* [pin_vertex_count, 3] where the pins pull to, m */
     double *collider_pose; /* [collider_count, 7] where the colliders are */
     int contact_count, contact_capacity;
@@ -380,8 +392,9 @@ typedef struct pl_state {
 } pl_state;
 
 PL_API pl_status pl_state_create(const pl_scene *scene, pl_state **out); /* at the scene's start */
+/* Into a state of the same scene, which exists already. */
 PL_API pl_status pl_state_copy(const pl_scene *scene, const pl_state *from, pl_state *to);
-PL_API void pl_state_destroy(const pl_scene *scene, pl_state *state);
+PL_API void pl_state_destroy(const pl_scene *scene, pl_state *state); /* NULL is fine */
 
 /* What drives one step. NULL fields take the scene's own values at the end of the step. */
 typedef struct pl_inputs {
@@ -392,18 +405,25 @@ typedef struct pl_inputs {
     const double *collider_pose; /* [collider_count, 7] at the end of the step */
 } pl_inputs;
 
-enum { PL_STAGE_LOCAL, PL_STAGE_ASSEMBLE, PL_STAGE_FACTOR, PL_STAGE_SOLVE, PL_STAGE_CONTACT, PL_STAGE_OTHER,
-       PL_STAGE_COUNT };
+enum {
+    PL_STAGE_LOCAL,
+    PL_STAGE_ASSEMBLE,
+    PL_STAGE_FACTOR,
+    PL_STAGE_SOLVE,
+    PL_STAGE_CONTACT,
+    PL_STAGE_OTHER,
+    PL_STAGE_COUNT
+};
 
 typedef struct pl_step_info {
     bool converged;
-    int iterations;        /* outer (Newton) iterations, all substeps */
-    int inner_iterations;  /* of the contact solver */
-    int linear_solves;     /* applications of a factor */
+    int iterations;       /* outer (Newton) iterations, all substeps */
+    int inner_iterations; /* of the contact solver */
+    int linear_solves;    /* applications of a factor */
     int factorizations;
-    int splits;            /* times the step was halved */
-    int contacts;          /* candidates at the end */
-    double residual;       /* largest vertex move of the last Newton step, m (before it was made) */
+    int splits;             /* times the step was halved */
+    int contacts;           /* candidates at the end */
+    double residual;        /* largest vertex move of the last Newton step, m (before it was made) */
     double complementarity; /* largest |delta_n lambda_n / eps^2 - 1|; rounding of gaps, about 1e-17 m,
                                shows in it where forces are large */
     double cone_violation;  /* largest |lambda_f| - mu lambda_n, N; negative inside the cone */
@@ -412,11 +432,12 @@ typedef struct pl_step_info {
     double milliseconds[PL_STAGE_COUNT];
 } pl_step_info;
 
-/* The workspace of a simulation: factors, caches, scratch memory. One scene may have several. */
+/* The workspace of a simulation: factors, caches, scratch memory. One scene may have several; while it
+ * has any, only its parameters can change. */
 typedef struct pl_sim pl_sim;
 
 PL_API pl_status pl_sim_create(pl_scene *scene, pl_sim **out);
-PL_API void pl_sim_destroy(pl_sim *sim);
+PL_API void pl_sim_destroy(pl_sim *sim); /* NULL is fine */
 PL_API pl_scene *pl_sim_scene(const pl_sim *sim);
 
 /*
@@ -445,9 +466,9 @@ typedef struct pl_rollout_inputs {
 typedef bool (*pl_progress_fn)(void *user, int step, const pl_state *state, const pl_step_info *info);
 
 typedef struct pl_rollout_def {
-    int steps;
-    pl_rollout_inputs inputs;
-    bool tape;            /* keep what a backward or tangent sweep needs; default true */
+    int steps;                /* default 100 */
+    pl_rollout_inputs inputs; /* default all NULL */
+    bool tape;                /* keep what a backward or tangent sweep needs; default true */
     size_t memory_budget; /* bytes for the tape, 0 = no limit; below the full tape's size, some states
                              are kept (binomial schedule) and steps run again from them, with
                              bit-identical gradients */
@@ -461,14 +482,14 @@ PL_API pl_rollout_def pl_rollout_def_default(void);
 /* Advances `state` by def->steps steps. On failure *out is NULL and `state` is the last good state. */
 PL_API pl_status pl_rollout_run(pl_sim *sim, pl_state *state, const pl_rollout_def *def,
                                 pl_rollout **out);
-PL_API void pl_rollout_destroy(pl_rollout *rollout);
+PL_API void pl_rollout_destroy(pl_rollout *rollout); /* NULL is fine */
 PL_API int pl_rollout_steps(const pl_rollout *rollout);
 PL_API size_t pl_rollout_bytes(const pl_rollout *rollout); /* most that the tape took so far */
 /* Positions and velocities after `step` steps (0 = the start): q, v [n, 3], each may be NULL.
  * Recomputes from a checkpoint when the tape was limited. */
 PL_API pl_status pl_rollout_state(pl_rollout *rollout, int step, double *q, double *v);
-/* The contacts at the end of that step, as its state had them. *contacts [*count] is the caller's, freed
- * with pl_free. Recomputes as above. */
+/* The contacts at the end of that step, as its state had them. *contacts [*count] is the caller's,
+ * freed with pl_free. Recomputes as above. */
 PL_API pl_status pl_rollout_contacts(pl_rollout *rollout, int step, int *count, pl_contact **contacts);
 
 /* ------------------------------------------------------------------------------- gradients */
@@ -481,8 +502,8 @@ typedef bool (*pl_loss_fn)(void *user, int step, const double *q, const double *
                            double *dq, double *dv);
 
 enum {
-    PL_GRAD_POSITION = 1 << 0,   /* initial positions */
-    PL_GRAD_VELOCITY = 1 << 1,   /* initial velocities */
+    PL_GRAD_POSITION = 1 << 0, /* initial positions */
+    PL_GRAD_VELOCITY = 1 << 1, /* initial velocities */
     PL_GRAD_VERTEX_FORCE = 1 << 2,
     PL_GRAD_FORCE = 1 << 3,
     PL_GRAD_WIND = 1 << 4,
@@ -497,8 +518,9 @@ enum {
     PL_GRAD_COMPLIANCE = 1 << 13,
 };
 
-/* Derivatives of a loss; also the direction of a tangent sweep. Fields that were not asked for are
- * NULL. Inputs have one row per step, parameters are summed over the steps. */
+/* Derivatives of a loss, in its unit per the unit of what it is derived by; also the direction of a
+ * tangent sweep, in these units. Fields that were not asked for are NULL. Inputs have one row per step,
+ * parameters are summed over the steps. */
 typedef struct pl_gradient {
     unsigned wanted; /* PL_GRAD_... */
     int steps;
@@ -511,19 +533,19 @@ typedef struct pl_gradient {
     double *collider_pose; /* [steps, collider_count, 6]: per m of translation (3) and per rad of
                               rotation about the world axes through the collider's position (3) */
     double *young, *poisson, *density, *bending, *damping; /* [element_count] */
-    double *friction;      /* [collider_count, body_count] */
-    double *compliance;    /* [pin_count] */
+    double *friction;                                      /* [collider_count, body_count] */
+    double *compliance;                                    /* [pin_count] */
 } pl_gradient;
 
 PL_API pl_status pl_gradient_create(const pl_scene *scene, int steps, unsigned wanted,
-                                    pl_gradient **out); /* zeroed */
-PL_API void pl_gradient_destroy(const pl_scene *scene, pl_gradient *gradient);
+                                    pl_gradient **out);                        /* zeroed */
+PL_API void pl_gradient_destroy(const pl_scene *scene, pl_gradient *gradient); /* NULL is fine */
 
 /* How the adjoint system is solved. */
 typedef enum pl_adjoint_solver {
     PL_ADJOINT_AUTO,
-    PL_ADJOINT_DIRECT,  /* factor the tangent, dense LU in contact space */
-    PL_ADJOINT_KRYLOV,  /* CG without friction, GMRES with */
+    PL_ADJOINT_DIRECT,        /* factor the tangent, dense LU in contact space */
+    PL_ADJOINT_KRYLOV,        /* CG without friction, GMRES with */
     PL_ADJOINT_SEMI_IMPLICIT, /* the fixed-point splitting of DiffPD: a baseline */
 } pl_adjoint_solver;
 
@@ -545,8 +567,8 @@ typedef struct pl_adjoint_def {
 
 typedef struct pl_adjoint_info {
     double loss;
-    int iterations;      /* linear iterations, all steps */
-    int max_iterations;  /* in the worst step */
+    int iterations;     /* linear iterations, all steps */
+    int max_iterations; /* in the worst step */
     int factorizations;
     double residual;     /* largest relative true residual */
     int recomputed;      /* steps run again because the tape was limited */
@@ -555,15 +577,17 @@ typedef struct pl_adjoint_info {
 
 PL_API pl_adjoint_def pl_adjoint_def_default(void);
 
-/* One reverse sweep: adds dL/d(everything asked for in gradient) to gradient. info may be NULL. */
+/* One reverse sweep: adds dL/d(everything asked for in gradient) to gradient. def NULL = the defaults;
+ * info may be NULL. */
 PL_API pl_status pl_rollout_backward(pl_rollout *rollout, const pl_adjoint_def *def, pl_loss_fn loss,
                                      void *loss_user, pl_gradient *gradient, pl_adjoint_info *info);
 
 /* Called with the derivative of the state after each step along the direction: dq, dv [n, 3]. */
-typedef bool (*pl_tangent_fn)(void *user, int step, const double *q, const double *v,
-                              const double *dq, const double *dv);
+typedef bool (*pl_tangent_fn)(void *user, int step, const double *q, const double *v, const double *dq,
+                              const double *dv);
 
-/* One forward sweep: the derivative of the whole trajectory along `direction`. info may be NULL. */
+/* One forward sweep: the derivative of the whole trajectory along `direction`. def NULL = the defaults;
+ * info may be NULL. */
 PL_API pl_status pl_rollout_tangent(pl_rollout *rollout, const pl_adjoint_def *def,
                                     const pl_gradient *direction, pl_tangent_fn visit, void *user,
                                     pl_adjoint_info *info);

@@ -58,11 +58,12 @@ typedef struct pl_report_def {
     const char *title;    /* default "Pliant" */
     const char *subtitle; /* NULL = none */
     int max_frames;       /* a trajectory keeps at most this many frames, evenly chosen; default 300 */
-    size_t max_bytes; /* and these bytes, two frames at least; default 8 MiB */
-    double up[3];     /* the picture's upward direction; default (0, 0, 1) */
+    size_t max_bytes;     /* and these bytes, two frames at least; default 8 MiB */
+    double up[3];         /* the picture's upward direction; default (0, 0, 1) */
 } pl_report_def;
 
 PL_API pl_report_def pl_report_def_default(void);
+/* def NULL = the defaults. */
 PL_API pl_status pl_report_create(pl_context *ctx, const pl_report_def *def, pl_report **out);
 PL_API void pl_report_destroy(pl_report *report); /* NULL is fine */
 

@@ -60,7 +60,7 @@ typedef struct pl_surface_report {
     int one_sided_edges;     /* edges whose triangles cannot agree (a Moebius band) */
     int crossing;            /* triangles that pass through others: the union is meshed */
     double volume;           /* m^3 within; NAN when open or crossing, where it has no plain meaning */
-    double lower[3], upper[3];
+    double lower[3], upper[3]; /* bounding box, m */
 } pl_surface_report;
 
 /* ------------------------------------------------------------------------------- meshing */
@@ -93,7 +93,7 @@ PL_API pl_tetrahedralize_def pl_tetrahedralize_def_default(void);
  * isosurface stuffing on a signed distance: nearest triangle, sign from the generalised winding number.
  * Holes, crossings and flipped parts are survived and said, in the report and as warnings through the
  * log. Edges sharper than a cell are cut off; parts thinner than a cell may vanish, which the volume
- * error and `dropped` show. report may be NULL.
+ * error and `dropped` show. def NULL = the defaults; report may be NULL.
  */
 PL_API pl_status pl_tetrahedralize(pl_context *ctx, const pl_mesh *surface,
                                    const pl_tetrahedralize_def *def, pl_mesh **out,

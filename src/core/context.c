@@ -79,7 +79,7 @@ const char *pl_status_name(pl_status status)
 }
 
 #define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)
+#define TEXT(x)  TEXT_(x)
 
 const char *pl_version(void)
 {

@@ -26,19 +26,19 @@ pl_status pl_fail_within(pl_context *ctx, pl_status status, const char *format, 
 void pl_log(pl_context *ctx, pl_log_level level, const char *format, ...) PL_PRINTF(3, 4);
 
 /* Returns from the calling function when a call failed; for functions that own nothing yet. */
-#define PL_TRY(call)                            \
-    do {                                        \
-        pl_status pl_try_status_ = (call);      \
-        if (pl_try_status_ != PL_OK)            \
-            return pl_try_status_;              \
+#define PL_TRY(call)                                                                                   \
+    do {                                                                                               \
+        pl_status pl_try_status_ = (call);                                                             \
+        if (pl_try_status_ != PL_OK)                                                                   \
+            return pl_try_status_;                                                                     \
     } while (0)
 
 /* Jumps to the function's one exit when a call failed; needs `pl_status status` in scope. */
-#define PL_CHECK(call, exit)            \
-    do {                                \
-        status = (call);                \
-        if (status != PL_OK)            \
-            goto exit;                  \
+#define PL_CHECK(call, exit)                                                                           \
+    do {                                                                                               \
+        status = (call);                                                                               \
+        if (status != PL_OK)                                                                           \
+            goto exit;                                                                                 \
     } while (0)
 
 /* Zeroed, 64-byte aligned memory for count items; count 0 gives a valid pointer. NULL on failure, with
@@ -49,13 +49,13 @@ pl_status pl_grow(pl_context *ctx, void **items, int *capacity, int need, size_t
 char *pl_strdup(pl_context *ctx, const char *text);
 
 /* `pointer = new array` or jump to exit with PL_ERROR_MEMORY. */
-#define PL_NEW(ctx, pointer, count, exit)                             \
-    do {                                                              \
-        (pointer) = pl_alloc((ctx), (size_t)(count), sizeof *(pointer)); \
-        if (!(pointer)) {                                             \
-            status = PL_ERROR_MEMORY;                                 \
-            goto exit;                                                \
-        }                                                             \
+#define PL_NEW(ctx, pointer, count, exit)                                                              \
+    do {                                                                                               \
+        (pointer) = pl_alloc((ctx), (size_t)(count), sizeof *(pointer));                               \
+        if (!(pointer)) {                                                                              \
+            status = PL_ERROR_MEMORY;                                                                  \
+            goto exit;                                                                                 \
+        }                                                                                              \
     } while (0)
 
 double pl_milliseconds(void); /* monotonic */

@@ -14,8 +14,7 @@ static pl_status fill_groups(const pl_document *document, const pl_mesh *mesh, c
         values[e] = json_number_value(rest);
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)map, name, value)
-    {
+    json_object_foreach ((json_t *)map, name, value) {
         const pl_place here = {place, name, 0};
         const pl_group *group = pl_mesh_find_group(mesh, name, kind);
         if (!group && value != rest)

@@ -272,8 +272,7 @@ static pl_status check_field(const pl_document *document, const pl_key *key, con
                    : unexpected(document, json_is_number(value) ? &item : key, value, place);
     const char *group;
     json_t *number;
-    json_object_foreach((json_t *)value, group, number)
-    {
+    json_object_foreach ((json_t *)value, group, number) {
         const pl_place here = {place, group, 0};
         if (!is_number(&item, number))
             return unexpected(document, &item, number, &here);
@@ -388,8 +387,7 @@ static pl_status check_one_of(const pl_document *document, const pl_spec *spec, 
             snprintf(names + used, sizeof names - used, "%s\"%s\"", used ? ", " : "",
                      spec->keys[i].name);
         }
-    json_object_foreach((json_t *)object, name, value)
-    {
+    json_object_foreach ((json_t *)object, name, value) {
         const pl_place here = {place, name, 0};
         if (find_key(spec, name)->goes_with)
             continue;
@@ -401,8 +399,7 @@ static pl_status check_one_of(const pl_document *document, const pl_spec *spec, 
     }
     if (!chosen)
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT, "expected one of %s", names);
-    json_object_foreach((json_t *)object, name, value)
-    {
+    json_object_foreach ((json_t *)object, name, value) {
         const pl_place here = {place, name, 0};
         const pl_key *key = find_key(spec, name);
         if (key->goes_with && !pl_key_goes_with(key, chosen))
@@ -423,8 +420,7 @@ pl_status pl_spec_check(const pl_document *document, const pl_spec *spec, const 
     }
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)object, name, value)
-    {
+    json_object_foreach ((json_t *)object, name, value) {
         const pl_place here = {place, name, 0};
         const pl_key *key = find_key(spec, name);
         if (!key)

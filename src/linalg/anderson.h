@@ -1,6 +1,6 @@
 /*
- * Anderson acceleration of a fixed-point iteration x <- x + m(x): from the last few iterates and moves the
- * combination whose move would be smallest,
+ * Anderson acceleration of a fixed-point iteration x <- x + m(x): from the last few iterates and moves
+ * the combination whose move would be smallest,
  *
  *     gamma = argmin |m - dM gamma|,     step = m - (dX + dM) gamma
  *
@@ -14,7 +14,7 @@
 #define PL_ANDERSON_DEPTH 5
 
 typedef struct pl_anderson {
-    int size, count, next;   /* unknowns, differences kept, where the next one goes */
+    int size, count, next; /* unknowns, differences kept, where the next one goes */
     bool has_last;
     double *last_x, *last_m; /* [size] */
     double *dx, *dm;         /* [PL_ANDERSON_DEPTH, size] */
@@ -24,8 +24,8 @@ pl_status pl_anderson_create(pl_context *ctx, int size, pl_anderson *out);
 void pl_anderson_free(pl_context *ctx, pl_anderson *a);
 void pl_anderson_reset(pl_anderson *a);
 
-/* Takes in the iterate x and its move m, both [size], and writes the step to make; false (and step = m) while
- * there is nothing to combine. */
+/* Takes in the iterate x and its move m, both [size], and writes the step to make; false (and step = m)
+ * while there is nothing to combine. */
 bool pl_anderson_step(pl_anderson *a, const double *x, const double *m, double *step);
 
 #endif

@@ -15,14 +15,15 @@ static int compare_int(const void *a, const void *b)
 }
 
 /* Calls for every ordered pair (i, j) of one stencil, i != j. */
-#define FOR_PAIRS(lists, list_count, i, j)                                                        \
-    for (int l_ = 0; l_ < (list_count); l_++)                                                     \
-        for (int s_ = 0; s_ < (lists)[l_].count; s_++)                                            \
-            for (int a_ = 0; a_ < (lists)[l_].width; a_++)                                        \
-                for (int b_ = 0,                                                                  \
-                         i = (lists)[l_].index[(size_t)s_ * (size_t)(lists)[l_].width + (size_t)a_], j; \
-                     b_ < (lists)[l_].width; b_++)                                                \
-                    if (j = (lists)[l_].index[(size_t)s_ * (size_t)(lists)[l_].width + (size_t)b_], \
+#define FOR_PAIRS(lists, list_count, i, j)                                                             \
+    for (int l_ = 0; l_ < (list_count); l_++)                                                          \
+        for (int s_ = 0; s_ < (lists)[l_].count; s_++)                                                 \
+            for (int a_ = 0; a_ < (lists)[l_].width; a_++)                                             \
+                for (int b_ = 0,                                                                       \
+                         i = (lists)[l_].index[(size_t)s_ * (size_t)(lists)[l_].width + (size_t)a_],   \
+                         j;                                                                            \
+                     b_ < (lists)[l_].width; b_++)                                                     \
+                    if (j = (lists)[l_].index[(size_t)s_ * (size_t)(lists)[l_].width + (size_t)b_],    \
                         i >= 0 && j >= 0 && a_ != b_)
 
 pl_status pl_pattern_create(pl_context *ctx, int n, int list_count, const pl_stencils *lists,
@@ -37,14 +38,14 @@ pl_status pl_pattern_create(pl_context *ctx, int n, int list_count, const pl_ste
     /* With repetitions first: one slot per ordered pair, plus the diagonal. */
     for (int i = 0; i < n; i++)
         count[i + 1] = 1;
-    FOR_PAIRS(lists, list_count, i, j)
+    FOR_PAIRS (lists, list_count, i, j)
         count[i + 1]++;
     for (int i = 0; i < n; i++)
         count[i + 1] += count[i];
     PL_NEW(ctx, all, count[n], done);
     for (int i = 0; i < n; i++)
         all[count[i]++] = i;
-    FOR_PAIRS(lists, list_count, i, j)
+    FOR_PAIRS (lists, list_count, i, j)
         all[count[i]++] = j;
     /* count[i] is now the end of row i. */
     for (int i = 0, begin = 0; i < n; i++) {
