@@ -313,11 +313,19 @@ static void existing_directories(void **state)
     assert_true(exists(f->out, "volume/000000.vtu"));
     assert_int_equal(entries(f->folder), 1);
 
-    /* Somebody's own directory, or a file, is never touched. */
+    /* Nor is an output that somebody has put something into. */
     char path[160];
+    def.replace = true;
+    snprintf(path, sizeof path, "%s/notes.txt", f->out);
+    fclose(fopen(path, "w"));
+    assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
+    assert_non_null(strstr(pl_context_error(f->ctx), "it holds notes.txt"));
+    assert_true(exists(f->out, "notes.txt"));
+    remove(path);
+
+    /* Somebody's own directory, or a file, is never touched. */
     snprintf(path, sizeof path, "%s/summary.json", f->out);
     remove(path);
-    def.replace = true;
     assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
     assert_non_null(strstr(pl_context_error(f->ctx), "is no earlier output"));
     assert_true(exists(f->out, "volume/000000.vtu"));
@@ -326,6 +334,20 @@ static void existing_directories(void **state)
     assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
     def.directory = "";
     assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_ARGUMENT);
+}
+
+/* An empty directory is as good as none. */
+static void empty_directory(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(mkdir(f->out, 0777), 0);
+    pl_output *output = open_output(f, f->out, false);
+    assert_ok(f->ctx, pl_output_step(output, f->state, NULL));
+    assert_int_equal(entries(f->out), 0);
+    assert_ok(f->ctx, pl_output_finish(output, PL_OK));
+    pl_output_destroy(output);
+    assert_true(exists(f->out, "summary.json"));
+    assert_int_equal(entries(f->folder), 1);
 }
 
 static void unwritable_places(void **state)
@@ -382,6 +404,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(output_is_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(abandoned_output_leaves_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(existing_directories, setup, teardown),
+        cmocka_unit_test_setup_teardown(empty_directory, setup, teardown),
         cmocka_unit_test_setup_teardown(unwritable_places, setup, teardown),
         cmocka_unit_test_setup_teardown(full_disk, setup, teardown),
     };

@@ -33,40 +33,56 @@ static void remove_tree(const char *path)
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static bool is_empty(const char *path)
+static bool is_one_of(const char *name, const char *const *names)
 {
-    DIR *stream = opendir(path);
-    if (!stream)
-        return false;
-    int entries = 0;
-    while (entries <= 2 && readdir(stream))
-        entries++;
-    closedir(stream);
-    return entries <= 2; /* "." and ".." */
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
 }
 
-/* Whether something in this place may be replaced; nothing there is fine. */
-static pl_status check_place(pl_context *ctx, const char *place, bool replace, const char *marker)
+/* An entry of a directory that is not one of the names, in `out`; false when there is none. */
+static bool find_other(const char *path, const char *const *names, char *out, size_t size)
+{
+    DIR *stream = opendir(path);
+    const struct dirent *entry;
+    bool found = false;
+    while (stream && !found && (entry = readdir(stream)))
+        if (!is_one_of(entry->d_name, (const char *const[]){".", "..", NULL}) &&
+            !is_one_of(entry->d_name, names)) {
+            snprintf(out, size, "%s", entry->d_name);
+            found = true;
+        }
+    if (stream)
+        closedir(stream);
+    else
+        snprintf(out, size, "something unreadable");
+    return found || !stream;
+}
+
+/* Whether something in this place may be replaced; nothing there, or nothing in it, is fine. */
+static pl_status check_place(pl_context *ctx, const char *place, bool replace,
+                             const char *const *contents)
 {
     struct stat info;
+    char other[128];
     if (lstat(place, &info) != 0)
         return errno == ENOENT
                    ? PL_OK
                    : pl_fail(ctx, PL_ERROR_FILE, "%s: cannot look: %s", place, strerror(errno));
     if (!S_ISDIR(info.st_mode))
         return pl_fail(ctx, PL_ERROR_FILE, "%s: exists and is not a directory", place);
+    if (!find_other(place, (const char *const[]){NULL}, other, sizeof other))
+        return PL_OK;
     if (!replace)
         return pl_fail(ctx, PL_ERROR_FILE, "%s: exists already", place);
-    char *mark = pl_alloc(ctx, strlen(place) + strlen(marker) + 2, 1);
-    if (!mark)
-        return PL_ERROR_MEMORY;
-    sprintf(mark, "%s/%s", place, marker);
-    bool ours = access(mark, F_OK) == 0 || is_empty(place);
-    pl_free(ctx, mark);
-    if (ours)
+    if (find_other(place, contents, other, sizeof other))
+        return pl_fail(ctx, PL_ERROR_FILE,
+                       "%s: not replaced, it holds %s, which is no part of an output", place, other);
+    if (find_other(place, contents + 1, other, sizeof other)) /* the first of the names is there */
         return PL_OK;
     return pl_fail(ctx, PL_ERROR_FILE, "%s: not replaced, it holds no %s and so is no earlier output",
-                   place, marker);
+                   place, contents[0]);
 }
 
 /* mkdir -p of everything above the place; counts what was made. */
@@ -107,8 +123,8 @@ static pl_status make_partial(pl_directory *d)
     return PL_ERROR_FILE;
 }
 
-pl_status pl_directory_open(pl_context *ctx, const char *place, bool replace, const char *marker,
-                            pl_directory *out)
+pl_status pl_directory_open(pl_context *ctx, const char *place, bool replace,
+                            const char *const *contents, pl_directory *out)
 {
     pl_status status = PL_OK;
     pl_directory d = {.ctx = ctx, .replace = replace};
@@ -118,7 +134,7 @@ pl_status pl_directory_open(pl_context *ctx, const char *place, bool replace, co
         return PL_ERROR_MEMORY;
     for (size_t end = strlen(d.place); end > 1 && d.place[end - 1] == '/'; end--)
         d.place[end - 1] = '\0';
-    PL_CHECK(check_place(ctx, d.place, replace, marker), done);
+    PL_CHECK(check_place(ctx, d.place, replace, contents), done);
     PL_CHECK(make_parents(&d), done);
     PL_CHECK(make_partial(&d), done);
     *out = d;
@@ -171,7 +187,8 @@ static int exchange(pl_directory *d)
 
 pl_status pl_directory_commit(pl_directory *d)
 {
-    bool earlier = d->replace && access(d->place, F_OK) == 0;
+    bool earlier =
+        d->replace && access(d->place, F_OK) == 0; /* rename() itself replaces an empty one */
     if (earlier ? exchange(d) : rename(d->partial, d->place) != 0)
         return pl_fail(d->ctx, PL_ERROR_FILE, "%s: cannot put the output there: %s", d->place,
                        strerror(errno));

@@ -12,10 +12,11 @@ typedef struct pl_directory {
     int made_parents; /* how many directories above it were made for it */
 } pl_directory;
 
-/* Makes the partial directory. `marker` is the file by which an earlier output is recognised: only a
- * directory that holds it, or an empty one, is ever replaced. */
-pl_status pl_directory_open(pl_context *ctx, const char *place, bool replace, const char *marker,
-                            pl_directory *out);
+/* Makes the partial directory. `contents`, NULL-terminated, are the names an output may have, of which
+ * it always has the first: with `replace` such a directory is replaced, one that holds anything else
+ * never is. An empty one always is. */
+pl_status pl_directory_open(pl_context *ctx, const char *place, bool replace,
+                            const char *const *contents, pl_directory *out);
 /* "<partial>/<name>", the caller's to free; NULL when memory is short. */
 char *pl_directory_path(const pl_directory *directory, const char *name);
 pl_status pl_directory_make(const pl_directory *directory, const char *name);

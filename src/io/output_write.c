@@ -55,8 +55,9 @@ pl_status pl_output_create(pl_sim *sim, const pl_output_def *def, pl_output **ou
                           .vertex_count = info.vertex_count,
                           .element_count = info.element_count,
                           .started = pl_milliseconds()};
-    PL_CHECK(pl_directory_open(ctx, def->directory, def->replace, "summary.json", &output->directory),
-             done);
+    static const char *const contents[] = {"summary.json", "volume",      "volume.pvd",
+                                           "surface",      "surface.pvd", NULL};
+    PL_CHECK(pl_directory_open(ctx, def->directory, def->replace, contents, &output->directory), done);
     if (def->scene && !(output->scene_name = pl_strdup(ctx, def->scene))) {
         status = PL_ERROR_MEMORY;
         goto done;

@@ -41,7 +41,8 @@ static void describe_keys(const pl_spec *spec, char *out, size_t size)
             (size_t)snprintf(out + used, size - used, "%s \"%s\"", i ? "," : "", spec->keys[i].name);
 }
 
-void pl_key_expectation(const pl_key *key, char *out, size_t size)
+/* "expected a number > 0 (Pa)" without the first word. */
+static void describe_expected(const pl_key *key, char *out, size_t size)
 {
     char range[64], unit[48] = "";
     describe_range(key, range, sizeof range);
@@ -132,7 +133,7 @@ static pl_status unexpected(const pl_document *document, const pl_key *key, cons
                             const pl_place *place)
 {
     char expected[256], found[64];
-    pl_key_expectation(key, expected, sizeof expected);
+    describe_expected(key, expected, sizeof expected);
     describe(value, found, sizeof found);
     return pl_document_fail(document, place, PL_ERROR_ARGUMENT, "expected %s, got %s", expected, found);
 }
@@ -431,7 +432,7 @@ pl_status pl_spec_check(const pl_document *document, const pl_spec *spec, const 
         const pl_key *key = &spec->keys[i];
         if (key->required && !json_object_get(object, key->name)) {
             char expected[256];
-            pl_key_expectation(key, expected, sizeof expected);
+            describe_expected(key, expected, sizeof expected);
             return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
                                     "\"%s\" is missing in this %s: expected %s", key->name, spec->title,
                                     expected);

@@ -108,8 +108,6 @@ bool pl_key_ranged(const pl_key *key);
 bool pl_key_goes_with(const pl_key *key, const char *alternative);
 /* The JSON Schema of objects of this kind; *text is the caller's, freed with pl_free. */
 pl_status pl_spec_schema(pl_context *ctx, const pl_spec *spec, const char *title, char **text);
-/* "expected a number > 0 (Pa)" without the first word. */
-void pl_key_expectation(const pl_key *key, char *out, size_t size);
 
 /* ------------------------------------------------------------------------------- building */
 

@@ -102,8 +102,9 @@ pl_status pl_mesh_box(pl_context *ctx, const double size[3], double cell, pl_mes
     return make_grid(ctx, cells, (double[3]){0, 0, 0}, size, out);
 }
 
-pl_status pl_mesh_group_where(pl_context *ctx, pl_mesh *mesh, const char *name, const double lower[3],
-                              const double upper[3])
+/* Adds the group of the vertices with lower <= x <= upper. */
+static pl_status group_where(pl_context *ctx, pl_mesh *mesh, const char *name, const double lower[3],
+                             const double upper[3])
 {
     pl_status status = PL_OK;
     int count = 0, *index = NULL;
@@ -133,11 +134,11 @@ pl_status pl_mesh_bar(pl_context *ctx, double length, double width, double heigh
     const double size[3] = {length, width, height}, origin[3] = {0, -width / 2, -height / 2};
     pl_mesh *mesh = NULL;
     PL_TRY(make_grid(ctx, cells, origin, size, &mesh));
-    PL_CHECK(pl_mesh_group_where(ctx, mesh, "left", (double[3]){0, -INFINITY, -INFINITY},
-                                 (double[3]){0, INFINITY, INFINITY}),
+    PL_CHECK(group_where(ctx, mesh, "left", (double[3]){0, -INFINITY, -INFINITY},
+                         (double[3]){0, INFINITY, INFINITY}),
              failed);
-    PL_CHECK(pl_mesh_group_where(ctx, mesh, "right", (double[3]){length, -INFINITY, -INFINITY},
-                                 (double[3]){length, INFINITY, INFINITY}),
+    PL_CHECK(group_where(ctx, mesh, "right", (double[3]){length, -INFINITY, -INFINITY},
+                         (double[3]){length, INFINITY, INFINITY}),
              failed);
     *out = mesh;
     return PL_OK;
@@ -162,7 +163,7 @@ static pl_status add_rectangle_groups(pl_context *ctx, pl_mesh *mesh, double wid
         {"corner11", {width, height, 0}, {width, height, 0}},
     };
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
-        PL_TRY(pl_mesh_group_where(ctx, mesh, groups[g].name, groups[g].lower, groups[g].upper));
+        PL_TRY(group_where(ctx, mesh, groups[g].name, groups[g].lower, groups[g].upper));
     return PL_OK;
 }
 

@@ -16,10 +16,6 @@ pl_status pl_mesh_cells(pl_context *ctx, const char *name, double length, double
 /* Fails unless the counts, worked out in double, fit the int fields of a mesh. */
 pl_status pl_mesh_fits(pl_context *ctx, double vertex_count, double element_count);
 
-/* Adds the group of the vertices with lower <= x <= upper. */
-pl_status pl_mesh_group_where(pl_context *ctx, pl_mesh *mesh, const char *name, const double lower[3],
-                              const double upper[3]);
-
 /* Makes the volume of tet[4] positive by exchanging its last two vertices when it is not. */
 void pl_tet_orient(const double *vertices, int tet[4]);
 
