@@ -6,6 +6,8 @@
 
 #include "core/vec.h"
 
+#include <float.h>
+
 typedef struct check {
     pl_context *ctx;
     const pl_check_def *def;
@@ -242,8 +244,9 @@ static void choose_direction(const check *c, const pl_knob *k, int index, pl_che
     }
 }
 
-/* The difference whose neighbour is closest, and the verdict. */
-static void judge(const pl_check_def *def, pl_check_row *row, double typical)
+/* The difference whose neighbour is closest, and the verdict. What the loss's rounding over the largest
+ * step could hide counts as no error: a derivative that small is zero to all purposes. */
+static void judge(const pl_check_def *def, pl_check_row *row, double loss, double typical)
 {
     int best = 1;
     for (int s = 2; s < row->step_count; s++)
@@ -255,9 +258,10 @@ static void judge(const pl_check_def *def, pl_check_row *row, double typical)
     row->uncertainty = fabs(row->differences[best] - row->differences[best - 1]);
     double scale =
         fmax(fmax(fabs(row->adjoint), fabs(row->tangent)), fmax(fabs(row->difference), typical));
+    double hidden = DBL_EPSILON * fabs(loss) / def->step;
     scale = scale > 0 ? scale : 1;
-    row->error = fabs(row->adjoint - row->difference) / scale;
-    row->sweep_error = fabs(row->adjoint - row->tangent) / scale;
+    row->error = fmax(0, fabs(row->adjoint - row->difference) - hidden) / scale;
+    row->sweep_error = fmax(0, fabs(row->adjoint - row->tangent) - hidden) / scale;
     row->verdict = PL_CHECK_FAILED;
     if (row->sweep_error <= def->sweep_tolerance)
         row->verdict = row->error <= def->tolerance                 ? PL_CHECK_PASSED
@@ -286,7 +290,7 @@ static pl_status check_direction(check *c, const pl_knob *k, int index, double *
         row->steps[s] = e;
         PL_TRY(difference(c, k, d, row->one_sided, e, &row->differences[s]));
     }
-    judge(c->def, row, sqrt(typical));
+    judge(c->def, row, result->loss, sqrt(typical));
     result->row_count++;
     result->failed += row->verdict == PL_CHECK_FAILED;
     result->unresolved += row->verdict == PL_CHECK_UNRESOLVED;
