@@ -2,7 +2,10 @@
 #include "cli.h"
 #include "json.h"
 
+#include <pliant/shape.h>
+
 #include <string.h>
+#include <strings.h>
 
 static const char *const shape_names[] = {
     [PL_HALF_SPACE] = "half space", [PL_SPHERE] = "sphere",   [PL_BOX] = "box",
@@ -16,6 +19,12 @@ static void print_groups(const pl_mesh *mesh)
 }
 
 /* ------------------------------------------------------------------------------- meshes */
+
+static bool ends_with(const char *path, const char *extension)
+{
+    size_t length = strlen(path), tail = strlen(extension);
+    return length > tail && strcasecmp(path + length - tail, extension) == 0;
+}
 
 static json_t *mesh_json(const char *path, const pl_mesh *mesh, const pl_mesh_report *r)
 {
@@ -47,7 +56,8 @@ static int describe_mesh(pl_context *ctx, const char *path, bool json)
     pl_mesh *mesh = NULL;
     pl_mesh_report report;
     int code = CLI_OK;
-    pl_status status = pl_mesh_read(ctx, path, &mesh);
+    bool surface = ends_with(path, ".stl") || ends_with(path, ".ply");
+    pl_status status = surface ? pl_surface_read(ctx, path, &mesh) : pl_mesh_read(ctx, path, &mesh);
     if (status == PL_OK)
         status = pl_mesh_check(ctx, mesh, &report);
     if (status != PL_OK)
@@ -126,7 +136,7 @@ int cmd_info(int argc, char **argv)
     const cli_command command = {
         .name = "info",
         .arguments = "FILE",
-        .summary = "Says what a scene (.json) or a mesh (any other extension) holds.",
+        .summary = "Says what a scene (.json), a mesh or a surface (any other extension) holds.",
         .min_arguments = 1,
         .max_arguments = 1,
         .option_count = CLI_COUNT(table),
@@ -138,9 +148,8 @@ int cmd_info(int argc, char **argv)
     pl_context *ctx = cli_context(0, false);
     if (!ctx)
         return CLI_FAILED;
-    const char *dot = strrchr(argv[1], '.');
-    code = dot && strcmp(dot, ".json") == 0 ? describe_scene(ctx, argv[1], &set, json)
-                                            : describe_mesh(ctx, argv[1], json);
+    code = ends_with(argv[1], ".json") ? describe_scene(ctx, argv[1], &set, json)
+                                       : describe_mesh(ctx, argv[1], json);
     pl_context_destroy(ctx);
     return code;
 }

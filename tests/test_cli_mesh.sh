@@ -32,6 +32,12 @@ says "warning"
 expect 0 mesh open.obj --cell 0.1 --json
 prints '"volume_error": null'
 
+# --- what a surface file holds
+printf 'solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 2 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid a\n' >one.stl
+expect 0 info one.stl
+prints "3 vertices, 0 tets, 1 triangles"
+prints "area 1 m^2"
+
 # --- failures: a mesh that cannot be written is no bad input, and leaves nothing
 expect 1 mesh cube -o nowhere/cube.msh
 says "nowhere/cube.msh: cannot be written"

@@ -213,7 +213,7 @@ static void broken_files(void **state)
         {".ply",
          "ply\nformat binary_little_endian 1.0\nelement vertex 5\nproperty double x\nend_header\nabc",
          "byte"},
-        {".xyz", "1 2 3", "unknown extension"},
+        {".xyz", "1 2 3", "unknown extension, expected .stl, .ply, .msh"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         char path[PATH_SIZE];

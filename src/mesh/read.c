@@ -25,6 +25,11 @@ static reader_fn find_reader(const char *path)
     return NULL;
 }
 
+bool pl_mesh_readable(const char *path)
+{
+    return find_reader(path) != NULL;
+}
+
 pl_status pl_mesh_read(pl_context *ctx, const char *path, pl_mesh **out)
 {
     if (!path || !out)
@@ -34,8 +39,7 @@ pl_status pl_mesh_read(pl_context *ctx, const char *path, pl_mesh **out)
     pl_raw raw = {.ctx = ctx, .path = path};
     reader_fn read = find_reader(path);
     if (!read)
-        return pl_fail(ctx, PL_ERROR_ARGUMENT,
-                       "%s: unknown extension, expected .msh, .mesh, .vtk, .vtu, .node, .ele or .obj",
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s: unknown extension, expected " PL_MESH_EXTENSIONS,
                        path);
     PL_CHECK(pl_scan_open(ctx, path, &scan), done);
     /* Files of either VTK format are met under the other's extension. */

@@ -5,6 +5,11 @@
 #include "mesh/raw.h"
 #include "mesh/scan.h"
 
+#define PL_MESH_EXTENSIONS ".msh, .mesh, .vtk, .vtu, .node, .ele or .obj"
+
+/* Whether the extension is one of these. */
+bool pl_mesh_readable(const char *path);
+
 pl_status pl_read_gmsh(pl_scan *scan, pl_raw *raw);
 pl_status pl_read_medit(pl_scan *scan, pl_raw *raw);
 pl_status pl_read_vtk(pl_scan *scan, pl_raw *raw); /* legacy */

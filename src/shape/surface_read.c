@@ -48,5 +48,8 @@ pl_status pl_surface_read(pl_context *ctx, const char *path, pl_mesh **out)
         return read_raw(ctx, path, pl_read_stl, out);
     if (has_extension(path, ".ply"))
         return read_raw(ctx, path, pl_read_ply, out);
+    if (!pl_mesh_readable(path))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                       "%s: unknown extension, expected .stl, .ply, " PL_MESH_EXTENSIONS, path);
     return read_boundary(ctx, path, out);
 }
