@@ -86,7 +86,7 @@ static void scene_keys(void **unused)
          "s.json:3: outputs.every: expected a whole number >= 1, got 0"},
         {"\"outputs\": [],",
          "s.json:3: outputs: expected an object (a set of outputs), got an array of 0"},
-        {"\"tolerance\": 2,", "s.json:1: tolerance = 2: expected in (0, 1) m"},
+        {"\"tolerance\": 2,", "s.json:3: tolerance: expected in (0, 1) m, got 2"},
         {"\"pins\": {},", "s.json:3: pins: expected an array of objects, got an object"},
         {"\"pins\": [{\"body\": \"ball\", \"vertices\": [0]}],",
          "s.json:3: pins[0].body: there is no body named \"ball\""},
@@ -96,7 +96,7 @@ static void scene_keys(void **unused)
                                        "expected [index, ...], {\"group\": name} or "
                                        "{\"box\": [[x, y, z], [x, y, z]]} (m)"},
         {"\"pins\": [{\"body\": 0, \"vertices\": [8]}],",
-         "s.json:3: pins[0]: vertices[0] = 8: body \"box\" has 8 vertices"},
+         "s.json:3: pins[0].vertices: vertices[0] = 8: body \"box\" has 8 vertices"},
         {"\"pins\": [{\"body\": 0, \"vertices\": []}],",
          "s.json:3: pins[0].vertices: no vertex of \"box\" is there"},
         {"\"pins\": [{\"body\": 0, \"vertices\": {\"group\": \"feet\"}}],",
@@ -148,7 +148,7 @@ static void body_keys(void **unused)
         {"\"material\": {\"young\": {\"core\": 0}}",
          "s.json:4: bodies[0].material.young.core: expected a number > 0 (Pa), got 0"},
         {"\"material\": {\"young\": 1e16}",
-         "s.json:2: bodies[0]: young = 1e+16: expected > 0 and <= 1e+15 Pa"},
+         "s.json:4: bodies[0].material.young: expected > 0 and <= 1e+15 Pa, got 1e+16"},
         {"\"material\": {\"poisson\": 0.5}", "s.json:4: bodies[0].material.poisson: expected a number "
                                              "in [0, 0.499], got 0.5"},
         {"\"material\": {\"youngs\": 1}",
@@ -210,7 +210,7 @@ static void meshes_and_shapes(void **unused)
         pl_status status;
     } refused[] = {
         {"{\"box\": {\"size\": [1, 1, 1], \"cell\": 1e-9}}",
-         "s.json:1: bodies[0].mesh.box: ", PL_ERROR_ARGUMENT},
+         "s.json:1: bodies[0].mesh.box.cell: 1e-09 m", PL_ERROR_ARGUMENT},
         {"{\"file\": \"/nowhere/a.msh\"}", "s.json:1: bodies[0].mesh.file: ", PL_ERROR_FILE},
         {"{\"surface\": \"/nowhere/a.obj\"}", "s.json:1: bodies[0].mesh.surface: ", PL_ERROR_FILE},
         {"{\"shape\": \"no such body\"}", "s.json:1: bodies[0].mesh.shape: ", PL_ERROR_ARGUMENT},

@@ -152,9 +152,34 @@ pl_status pl_document_fail(const pl_document *document, const pl_place *place, p
     return pl_fail(document->ctx, status, "%s: %s", where, what);
 }
 
+static const json_t *value_at(const pl_document *document, const pl_place *place)
+{
+    if (!place)
+        return document->root;
+    const json_t *parent = value_at(document, place->parent);
+    return place->key ? json_object_get(parent, place->key)
+                      : json_array_get(parent, (size_t)place->index);
+}
+
+/* Messages of the calls behind a scene begin with the field they are about: "young = -3: expected > 0
+ * Pa". Where the object at `place`, or its material, has that key, it is the place, and the rest
+ * "expected > 0 Pa, got -3". */
 pl_status pl_document_fail_within(const pl_document *document, const pl_place *place, pl_status status)
 {
-    char where[512];
-    locate(document, place, where, sizeof where);
-    return pl_fail_within(document->ctx, status, "%s", where);
+    char message[PL_MESSAGE_SIZE], field[64] = "", got[64] = "";
+    int used = 0, rest = 0;
+    snprintf(message, sizeof message, "%s", pl_context_error(document->ctx));
+    sscanf(message, "%63[a-z_]%n = %63[^:]: %n", field, &used, got, &rest);
+    const json_t *object = value_at(document, place);
+    const pl_place material = {place, "material", 0};
+    pl_place inner = {place, field, 0};
+    bool direct = json_object_get(object, field) != NULL;
+    if (!direct)
+        inner.parent = &material;
+    if (!direct && !json_object_get(json_object_get(object, "material"), field))
+        return pl_document_fail(document, place, status, "%s", message);
+    if (rest > 0 && strncmp(message + rest, "expected", strlen("expected")) == 0)
+        return pl_document_fail(document, &inner, status, "%s, got %s", message + rest, got);
+    bool named = strncmp(message + used, ": ", 2) == 0; /* by the place already */
+    return pl_document_fail(document, &inner, status, "%s", named ? message + used + 2 : message);
 }
