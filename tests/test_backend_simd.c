@@ -3,6 +3,8 @@
 
 #include "backend/simd.h"
 
+#include <stdlib.h>
+
 /* In units of the last place of the result, near 1 and over the whole range. */
 static void test_log(void **state)
 {
@@ -55,12 +57,50 @@ static void test_store_slots(void **state)
         assert_true(out[i] == (i % STRIDE < COUNT ? 100.0 * (i / STRIDE) + i % STRIDE : -1.0));
 }
 
+/* Nine values of each lane are added where they belong, also where lanes have one place. */
+static void test_add_nine(void **state)
+{
+    (void)state;
+    vd in[9];
+    double out[9 * (PL_WIDTH + 1)], expected[9 * (PL_WIDTH + 1)];
+    int at[PL_WIDTH];
+    for (int i = 0; i < 9 * (PL_WIDTH + 1); i++)
+        out[i] = expected[i] = 0.5 * i;
+    for (int w = 0; w < PL_WIDTH; w++) {
+        at[w] = 9 * (w == 2 ? 1 : PL_WIDTH - w);
+        for (int c = 0; c < 9; c++) {
+            in[c][w] = 100.0 * w + c;
+            expected[at[w] + c] += 100.0 * w + c;
+        }
+    }
+    v_add_nine(in, out, at);
+    assert_memory_equal(out, expected, sizeof out);
+}
+
+/* Vectors of vertices come out coordinate by coordinate, the last one without reading past it. */
+static void test_gather(void **state)
+{
+    (void)state;
+    double *x = malloc(3 * 20 * sizeof *x); /* exactly: address sanitizers see one more */
+    int at[PL_WIDTH];
+    vd out[3];
+    for (int i = 0; i < 60; i++)
+        x[i] = i;
+    for (int w = 0; w < PL_WIDTH; w++)
+        at[w] = w == PL_WIDTH - 1 ? 19 : (7 * w) % 20;
+    v_gather3(x, at, out);
+    for (int w = 0; w < PL_WIDTH; w++)
+        for (int c = 0; c < 3; c++)
+            assert_true(out[c][w] == 3 * at[w] + c);
+    free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_log),
-        cmocka_unit_test(test_selects),
-        cmocka_unit_test(test_store_slots),
+        cmocka_unit_test(test_log),         cmocka_unit_test(test_selects),
+        cmocka_unit_test(test_store_slots), cmocka_unit_test(test_add_nine),
+        cmocka_unit_test(test_gather),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,11 +15,8 @@
 
 #define PL_LANES 8
 
-/* Strides of what the kernels write for each slot. */
-#define PL_FORCE_STRIDE 12 /* [4, 3] */
-#define PL_TANGENT_STRIDE                                                                              \
-    56 /* [6, 3, 3] and 2 unused: pairs (0,1) (0,2) (0,3) (1,2) (1,3) (2,3); cloth has                 \
-          (0,1) (0,2) (1,2) */
+#define PL_FORCE_STRIDE 12 /* [4, 3]: what the kernels write for each slot's vertices */
+#define PL_PAIRS        6 /* of vertices: (0,1) (0,2) (0,3) (1,2) (1,3) (2,3); cloth (0,1) (0,2) (1,2) */
 
 typedef struct pl_element_block {
     int vertex[4][PL_LANES];      /* ascending in each lane; cloth has three */
@@ -29,6 +26,11 @@ typedef struct pl_element_block {
     double mu[PL_LANES], lambda[PL_LANES]; /* Pa */
 } pl_element_block;
 
+/* Where the tangents K_kl [3, 3] of a block's elements are added up: offsets, pair by pair. */
+typedef struct pl_element_targets {
+    int at[PL_PAIRS][PL_LANES];
+} pl_element_targets;
+
 /* Work on blocks [first, last) of one body. Outputs are indexed by slot; each may be NULL. */
 typedef struct pl_element_job {
     const pl_element_block *blocks;
@@ -37,41 +39,54 @@ typedef struct pl_element_job {
     pl_model model;
     pl_reading reading;
     bool clamp;
-    const double *q; /* [n, 3] */
-    double *energy;  /* [slots] J */
-    double *force;   /* [slots, 4, 3] gradient of the energy, N */
-    double *tangent; /* [slots, PL_TANGENT_STRIDE] N/m */
+    const double *q;                   /* [n, 3] */
+    double *energy;                    /* [slots] J */
+    double *force;                     /* [slots, 4, 3] gradient of the energy, N */
+    double *tangent;                   /* N/m: K_kl is added to what is at its target */
+    const pl_element_targets *targets; /* [blocks], with tangent */
 } pl_element_job;
 
-/* What adds element tangents up to blocks [nnz, 9] of a pattern. */
+/* Shares that an assembly asks the memory for before it needs them. */
+#define PL_AHEAD 16
+
+/* What puts the blocks [nnz, 9] of a pattern together from shares [.., 9]: sums of the tangents of a
+ * number of elements. */
 typedef struct pl_assembly {
     const pl_pattern *pattern;
-    const int *mirror;      /* [nnz] entry (j, i) of entry (i, j) */
-    const int *entry_begin; /* [nnz + 1] into entry_from; only entries right of the diagonal have any */
-    const int *entry_from;  /* offsets in source that add up to an entry */
-    const double *source;   /* [slots, PL_TANGENT_STRIDE] */
-    const double *isotropic; /* [nnz] added to the three diagonals of each block */
+    const int *begin;        /* [nnz + 1] into from; the diagonal has none */
+    const int *from;         /* offsets of the shares, left of the diagonal of the mirror image's */
+    const double *share;     /* [.., 9] */
+    const double *isotropic; /* [nnz] added to the three diagonals of each block, or NULL */
     double scale;            /* of both */
     const double *diagonal;  /* [n] added to the diagonal, or NULL */
     double *out;             /* [nnz, 9] */
 } pl_assembly;
+
+/* What sums up each vertex's forces. */
+typedef struct pl_gathering {
+    const int *begin;    /* [n + 1] into from */
+    const int *from;     /* offsets in force */
+    const double *force; /* one more can be read than the last one's three */
+    double scale;
+    bool add;    /* to what is in out */
+    double *out; /* [n, 3] */
+} pl_gathering;
 
 typedef struct pl_backend {
     const char *name;
     int width; /* doubles in a register */
     /* Energy, gradient and tangent. Returns the first slot outside its material's domain, or -1. */
     int (*elements)(const pl_element_job *job);
-    /* F and P [slots, 2, 9] into job->tangent (stride PL_TANGENT_STRIDE); cloth uses [3, 2] of each. */
-    void (*stress)(const pl_element_job *job);
+    /* F and P of the job's blocks into out [slots, 2, 9]; cloth uses [3, 2] of each. */
+    void (*stress)(const pl_element_job *job, double *out);
     /* out_mu, out_lambda [slots] = z . d(gradient)/d mu and d lambda of each element. */
     void (*parameters)(const pl_element_job *job, const double *z, double *out_mu, double *out_lambda);
     /* force = d(gradient)/d mu . dmu + d(gradient)/d lambda . dlambda, inputs [slots]. */
     void (*parameters_forward)(const pl_element_job *job, const double *dmu, const double *dlambda);
-    /* Rows [first, last) of an assembly: the entries right of the diagonal and their mirror images;
-     * then, when all rows have those, the diagonal, by which each row adds up to nothing but
-     * `diagonal`. */
-    void (*assemble_upper)(const pl_assembly *assembly, int first, int last);
-    void (*assemble_diagonal)(const pl_assembly *assembly, int first, int last);
+    /* Rows [first, last) of a gathering; */
+    void (*gather)(const pl_gathering *gathering, int first, int last);
+    /* and of an assembly. The diagonal is such that a row adds up to nothing but `diagonal`. */
+    void (*assemble)(const pl_assembly *assembly, int first, int last);
     /* Rows [first, last) of y = B x, blocks [nnz, 9], x and y [n, 3]. */
     void (*multiply)(const pl_pattern *pattern, const double *blocks, const double *x, double *y,
                      int first, int last);

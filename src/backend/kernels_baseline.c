@@ -10,7 +10,7 @@ const pl_backend pl_backend_baseline = {
     .stress = kernel_stress,
     .parameters = kernel_parameters,
     .parameters_forward = kernel_parameters_forward,
-    .assemble_upper = kernel_assemble_upper,
-    .assemble_diagonal = kernel_assemble_diagonal,
+    .gather = kernel_gather,
+    .assemble = kernel_assemble,
     .multiply = kernel_multiply,
 };

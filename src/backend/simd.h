@@ -101,24 +101,134 @@ static inline vd v_max(vd a, vd b)
     return v_select(a > b, a, b);
 }
 
+#if PL_WIDTH >= 4
+typedef double v4 __attribute__((vector_size(32))); /* four values of one lane */
+
+/* Lane w's four values in out[w]. */
+static inline __attribute__((always_inline)) void v_transpose(const vd in[4], v4 out[PL_WIDTH])
+{
+#if PL_WIDTH == 4
+#define PAIRS_(x, y, c) __builtin_shufflevector(x, y, c, 4 + (c), 2 + (c), 6 + (c))
+#define JOIN_(x, y, c)  __builtin_shufflevector(x, y, c, (c) + 1, 4 + (c), 5 + (c))
+#else
+#define PAIRS_(x, y, c)                                                                                \
+    __builtin_shufflevector(x, y, c, 8 + (c), 2 + (c), 10 + (c), 4 + (c), 12 + (c), 6 + (c), 14 + (c))
+#define JOIN_(x, y, c) __builtin_shufflevector(x, y, c, (c) + 1, 8 + (c), 9 + (c))
+#endif
+    vd even[2] = {PAIRS_(in[0], in[1], 0), PAIRS_(in[2], in[3], 0)};
+    vd odd[2] = {PAIRS_(in[0], in[1], 1), PAIRS_(in[2], in[3], 1)};
+    out[0] = JOIN_(even[0], even[1], 0);
+    out[1] = JOIN_(odd[0], odd[1], 0);
+    out[2] = JOIN_(even[0], even[1], 2);
+    out[3] = JOIN_(odd[0], odd[1], 2);
+#if PL_WIDTH == 8
+    out[4] = JOIN_(even[0], even[1], 4);
+    out[5] = JOIN_(odd[0], odd[1], 4);
+    out[6] = JOIN_(even[0], even[1], 6);
+    out[7] = JOIN_(odd[0], odd[1], 6);
+#endif
+#undef PAIRS_
+#undef JOIN_
+}
+
+/* p[0..3] += v */
+static inline void v_add4(double *p, v4 v)
+{
+    v4 sum;
+    __builtin_memcpy(&sum, p, sizeof sum);
+    sum += v;
+    __builtin_memcpy(p, &sum, sizeof sum);
+}
+
+/* Four values of lanes 0 to 3 to out + w * stride. Written out: a loop here would stay one. */
+static inline void v_store_four(const v4 in[4], double *out, size_t stride)
+{
+    __builtin_memcpy(out, &in[0], sizeof in[0]);
+    __builtin_memcpy(out + stride, &in[1], sizeof in[1]);
+    __builtin_memcpy(out + 2 * stride, &in[2], sizeof in[2]);
+    __builtin_memcpy(out + 3 * stride, &in[3], sizeof in[3]);
+}
+#endif
+
 /* Lane w's `count` values to out + w * stride: value by value in, slot by slot out. */
 static inline __attribute__((always_inline)) void v_store_slots(const vd *in, int count, double *out,
                                                                 size_t stride)
 {
     int c = 0;
-#if defined(__AVX2__) && PL_WIDTH == 4
+#if PL_WIDTH >= 4
     for (; c + 4 <= count; c += 4) {
-        vd a = _mm256_unpacklo_pd(in[c], in[c + 1]), b = _mm256_unpackhi_pd(in[c], in[c + 1]);
-        vd d = _mm256_unpacklo_pd(in[c + 2], in[c + 3]), e = _mm256_unpackhi_pd(in[c + 2], in[c + 3]);
-        v_store(out + c, _mm256_permute2f128_pd(a, d, 0x20));
-        v_store(out + c + stride, _mm256_permute2f128_pd(b, e, 0x20));
-        v_store(out + c + 2 * stride, _mm256_permute2f128_pd(a, d, 0x31));
-        v_store(out + c + 3 * stride, _mm256_permute2f128_pd(b, e, 0x31));
+        v4 rows[PL_WIDTH];
+        v_transpose(in + c, rows);
+        v_store_four(rows, out + c, stride);
+#if PL_WIDTH == 8
+        v_store_four(rows + 4, out + (size_t)c + 4 * stride, stride);
+#endif
     }
 #endif
     for (; c < count; c++)
         for (int w = 0; w < PL_WIDTH; w++)
             out[(size_t)w * stride + (size_t)c] = in[c][w];
+}
+
+/* Adds lane w's nine values to those at out + at[w]; lanes one after the other, since places may be the
+ * same. */
+static inline __attribute__((always_inline)) void v_add_nine(const vd in[9], double *out, const int *at)
+{
+#if PL_WIDTH >= 4
+    v4 low[PL_WIDTH], high[PL_WIDTH];
+    v_transpose(in, low);
+    v_transpose(in + 4, high);
+    for (int w = 0; w < PL_WIDTH; w++) {
+        double *p = out + at[w];
+        v_add4(p, low[w]);
+        v_add4(p + 4, high[w]);
+        p[8] += in[8][w];
+    }
+#else
+    for (int w = 0; w < PL_WIDTH; w++)
+        for (int c = 0; c < 9; c++)
+            out[at[w] + c] += in[c][w];
+#endif
+}
+
+/* out[c][w] = x[3 at[w] + c]: the vectors [n, 3] of PL_WIDTH vertices, coordinate by coordinate. */
+static inline __attribute__((always_inline)) void v_gather3(const double *x, const int *at, vd out[3])
+{
+#if PL_WIDTH == 1
+    for (int c = 0; c < 3; c++)
+        out[c] = v_set(x[3 * (size_t)at[0] + (size_t)c]);
+#else
+    /* Each vertex as (x, y) and (y, z): four at a time would read past the last one. */
+    typedef double pair __attribute__((vector_size(16)));
+    pair low[PL_WIDTH], high[PL_WIDTH];
+    for (int w = 0; w < PL_WIDTH; w++) {
+        __builtin_memcpy(&low[w], x + 3 * (size_t)at[w], sizeof low[w]);
+        __builtin_memcpy(&high[w], x + 3 * (size_t)at[w] + 1, sizeof high[w]);
+    }
+#if PL_WIDTH == 2
+    out[0] = __builtin_shufflevector(low[0], low[1], 0, 2);
+    out[1] = __builtin_shufflevector(low[0], low[1], 1, 3);
+    out[2] = __builtin_shufflevector(high[0], high[1], 1, 3);
+#else
+    v4 half[PL_WIDTH / 4][3];
+    for (int h = 0; h < PL_WIDTH / 4; h++) {
+        const pair *l = low + 4 * h, *u = high + 4 * h;
+        v4 l02 = __builtin_shufflevector(l[0], l[2], 0, 1, 2, 3);
+        v4 l13 = __builtin_shufflevector(l[1], l[3], 0, 1, 2, 3);
+        v4 u02 = __builtin_shufflevector(u[0], u[2], 0, 1, 2, 3);
+        v4 u13 = __builtin_shufflevector(u[1], u[3], 0, 1, 2, 3);
+        half[h][0] = __builtin_shufflevector(l02, l13, 0, 4, 2, 6);
+        half[h][1] = __builtin_shufflevector(l02, l13, 1, 5, 3, 7);
+        half[h][2] = __builtin_shufflevector(u02, u13, 1, 5, 3, 7);
+    }
+    for (int c = 0; c < 3; c++)
+#if PL_WIDTH == 4
+        out[c] = half[0][c];
+#else
+        out[c] = __builtin_shufflevector(half[0][c], half[1][c], 0, 1, 2, 3, 4, 5, 6, 7);
+#endif
+#endif
+#endif
 }
 
 /* 2^-e for |x| in [2^e, 2^(e+1)); finite for zero. */
@@ -141,9 +251,12 @@ static inline vd v_log(vd x)
     /* An integer below 2^51 becomes a double by sitting in the low bits of 1.5 * 2^52. */
     vd e = (vd)((bits >> 52) + 0x4338000000000000ull) - 0x1.8p52 - 1023.0;
     e = v_select(high, e + 1.0, e);
-    vd s = f / (2.0 + f), z = s * s, sum = v_set(1.0 / 23.0);
-    for (int k = 21; k >= 3; k -= 2)
-        sum = sum * z + 1.0 / k;
+    /* Horner's scheme in z^4, four terms at a time: a shorter chain of dependent operations. */
+    vd s = f / (2.0 + f), z = s * s, z2 = z * z, z4 = z2 * z2;
+    vd sum = (z * (1.0 / 23.0) + 1.0 / 21.0) * z2 + (z * (1.0 / 19.0) + 1.0 / 17.0);
+    sum = sum * z4 + ((z * (1.0 / 15.0) + 1.0 / 13.0) * z2 + (z * (1.0 / 11.0) + 1.0 / 9.0));
+    sum = sum * z2 + (z * (1.0 / 7.0) + 1.0 / 5.0);
+    sum = sum * z + 1.0 / 3.0;
     /* ln 2 in two pieces; the first has 32 trailing zero bits, so that e times it is exact. */
     const double high_part = 0x1.62e42feep-1, low_part = 0x1.a39ef35793c76p-33;
     return e * high_part + (f - (s * (f - 2.0 * z * sum) - e * low_part));

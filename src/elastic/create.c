@@ -213,34 +213,89 @@ done:
     return status;
 }
 
-static pl_status map_tangent(pl_elastic *el)
+/* Each group in as many portions as it needs, of equal size. */
+static pl_status create_portions(pl_elastic *el)
+{
+    pl_status status = PL_OK;
+    int most = 0;
+    for (int g = 0; g < el->group_count; g++)
+        most += (el->groups[g].block_count + PL_PORTION - 1) / PL_PORTION;
+    PL_NEW(el->ctx, el->portions, most, done);
+    for (int g = 0; g < el->group_count; g++) {
+        const pl_elastic_group *group = &el->groups[g];
+        int count = (group->block_count + PL_PORTION - 1) / PL_PORTION, first = group->block_offset;
+        for (int i = 0; i < count; i++) {
+            int size = group->block_count / count + (i < group->block_count % count);
+            el->portions[el->portion_count++] =
+                (pl_elastic_portion){.group = g, .first = first, .last = first + size};
+            first += size;
+        }
+    }
+done:
+    return status;
+}
+
+/* Shares and targets of a portion; share_of [nnz] has an entry's newest share, entry_of the entry right
+ * of the diagonal that a share is part of. */
+static void map_portion(pl_elastic *el, pl_elastic_portion *portion, int *share_of, int *entry_of)
+{
+    int corners = corner_count(&el->groups[portion->group]);
+    portion->share_begin = el->share_count;
+    for (int s = PL_LANES * portion->first; s < PL_LANES * portion->last; s++)
+        for (int k = 0, pair = 0; k < corners; k++)
+            for (int l = k + 1; l < corners; l++, pair++) {
+                int entry = pl_pattern_find(&el->pattern, CORNER(el, s, k), CORNER(el, s, l));
+                if (share_of[entry] < portion->share_begin) {
+                    share_of[entry] = el->share_count;
+                    entry_of[el->share_count++] = entry;
+                }
+                el->targets[s / PL_LANES].at[pair][s % PL_LANES] = 9 * share_of[entry];
+            }
+    portion->share_end = el->share_count;
+}
+
+/* The shares of every entry, off the diagonal. */
+static pl_status map_entries(pl_elastic *el, const int *entry_of)
 {
     pl_status status = PL_OK;
     const pl_pattern *p = &el->pattern;
-    int *entry = NULL; /* [element_count, 6] */
-    PL_NEW(el->ctx, el->mirror, p->nnz, done);
+    int *mirror = NULL; /* [nnz] entry (j, i) of entry (i, j) */
+    PL_NEW(el->ctx, mirror, p->nnz, done);
     PL_NEW(el->ctx, el->entry_begin, p->nnz + 1, done);
-    PL_NEW(el->ctx, entry, 6 * (size_t)el->element_count, done);
+    PL_NEW(el->ctx, el->entry_from, 2 * (size_t)el->share_count + PL_AHEAD, done);
     for (int i = 0; i < p->n; i++)
         for (int k = p->row[i]; k < p->row[i + 1]; k++)
-            el->mirror[k] = pl_pattern_find(p, p->col[k], i);
-    FOR_ELEMENTS(el, g, e)
-    for (int k = 0, pair = 0; k < corner_count(g); k++)
-        for (int l = k + 1; l < corner_count(g); l++, pair++) {
-            int found = pl_pattern_find(p, CORNER(el, el->slot[e], k), CORNER(el, el->slot[e], l));
-            entry[6 * (size_t)e + (size_t)pair] = found;
-            el->entry_begin[found + 1]++;
-        }
+            mirror[k] = pl_pattern_find(p, p->col[k], i);
+    for (int s = 0; s < el->share_count; s++) {
+        el->entry_begin[entry_of[s] + 1]++;
+        el->entry_begin[mirror[entry_of[s]] + 1]++;
+    }
     prefix_sum(el->entry_begin, p->nnz);
-    PL_NEW(el->ctx, el->entry_from, el->entry_begin[p->nnz], done);
-    FOR_ELEMENTS(el, g, e)
-    for (int k = 0, pair = 0; k < corner_count(g); k++)
-        for (int l = k + 1; l < corner_count(g); l++, pair++)
-            el->entry_from[el->entry_begin[entry[6 * (size_t)e + (size_t)pair]]++] =
-                PL_TANGENT_STRIDE * el->slot[e] + 9 * pair;
+    for (int s = 0; s < el->share_count; s++) {
+        el->entry_from[el->entry_begin[entry_of[s]]++] = 9 * s;
+        el->entry_from[el->entry_begin[mirror[entry_of[s]]]++] = 9 * s;
+    }
     restore_begins(el->entry_begin, p->nnz);
 done:
-    pl_free(el->ctx, entry);
+    pl_free(el->ctx, mirror);
+    return status;
+}
+
+static pl_status map_tangent(pl_elastic *el)
+{
+    pl_status status = PL_OK;
+    int *share_of = NULL, *entry_of = NULL;
+    PL_NEW(el->ctx, share_of, el->pattern.nnz, done);
+    PL_NEW(el->ctx, el->targets, el->slot_count / PL_LANES, done);
+    PL_NEW(el->ctx, entry_of, PL_PAIRS * (size_t)el->slot_count, done);
+    for (int k = 0; k < el->pattern.nnz; k++)
+        share_of[k] = -1;
+    for (int i = 0; i < el->portion_count; i++)
+        map_portion(el, &el->portions[i], share_of, entry_of);
+    status = map_entries(el, entry_of);
+done:
+    pl_free(el->ctx, share_of);
+    pl_free(el->ctx, entry_of);
     return status;
 }
 
@@ -252,8 +307,8 @@ static pl_status create_buffers(pl_elastic *el)
         forces += 3 * (size_t)el->patches[i].count;
     PL_NEW(el->ctx, el->bending, el->pattern.nnz, done);
     PL_NEW(el->ctx, el->energy, (size_t)el->slot_count + (size_t)el->patch_count, done);
-    PL_NEW(el->ctx, el->force, forces, done);
-    PL_NEW(el->ctx, el->tangent, PL_TANGENT_STRIDE * (size_t)el->slot_count, done);
+    PL_NEW(el->ctx, el->force, forces + 1, done);
+    PL_NEW(el->ctx, el->share, 9 * (size_t)el->share_count, done);
     PL_NEW(el->ctx, el->scratch, 2 * (size_t)el->slot_count, done);
 done:
     return status;
@@ -275,6 +330,7 @@ pl_status pl_elastic_create(pl_context *ctx, int vertex_count, int body_count,
     PL_CHECK(create_pattern(el), done);
     PL_CHECK(pl_bending_locate(el), done);
     PL_CHECK(map_forces(el), done);
+    PL_CHECK(create_portions(el), done);
     PL_CHECK(map_tangent(el), done);
     PL_CHECK(create_buffers(el), done);
     *out = el;
@@ -298,7 +354,8 @@ void pl_elastic_destroy(pl_elastic *el)
     pl_free(ctx, el->patches);
     pl_free(ctx, el->patch_entry);
     pl_pattern_free(ctx, &el->pattern);
-    pl_free(ctx, el->mirror);
+    pl_free(ctx, el->portions);
+    pl_free(ctx, el->targets);
     pl_free(ctx, el->entry_begin);
     pl_free(ctx, el->entry_from);
     pl_free(ctx, el->vertex_begin);
@@ -306,7 +363,7 @@ void pl_elastic_destroy(pl_elastic *el)
     pl_free(ctx, el->bending);
     pl_free(ctx, el->energy);
     pl_free(ctx, el->force);
-    pl_free(ctx, el->tangent);
+    pl_free(ctx, el->share);
     pl_free(ctx, el->scratch);
     pl_free(ctx, el);
 }

@@ -16,8 +16,9 @@
 #include "elastic/material.h"
 #include "linalg/svd_simd.h"
 
-/* Sets of elements whose singular values are found together; a block holds PL_LANES / PL_WIDTH sets. */
-#define SVD_GROUP (PL_LANES / PL_WIDTH < PL_SVD_GROUP ? PL_LANES / PL_WIDTH : PL_SVD_GROUP)
+/* Sets of PL_WIDTH elements that go through each stage together: one hides the latency of the other's
+ * divisions, square roots and logarithms. A block holds PL_LANES / PL_WIDTH sets. */
+#define SETS (PL_LANES / PL_WIDTH < PL_SVD_GROUP ? PL_LANES / PL_WIDTH : PL_SVD_GROUP)
 
 typedef struct element {
     vd g[3][3]; /* shape gradients of vertices 1.. as rows */
@@ -30,18 +31,13 @@ typedef struct element {
 ALWAYS_INLINE void gather_edges(const pl_element_block *block, int lane, int n, const double *x,
                                 vd edges[3][3])
 {
-    double e[3][3][PL_WIDTH];
-    for (int w = 0; w < PL_WIDTH; w++) {
-        const double *x0 = x + 3 * (size_t)block->vertex[0][lane + w];
-        for (int k = 0; k < n; k++) {
-            const double *xk = x + 3 * (size_t)block->vertex[k + 1][lane + w];
-            for (int i = 0; i < 3; i++)
-                e[i][k][w] = xk[i] - x0[i];
-        }
+    vd origin[3], corner[3];
+    v_gather3(x, block->vertex[0] + lane, origin);
+    for (int k = 0; k < n; k++) {
+        v_gather3(x, block->vertex[k + 1] + lane, corner);
+        for (int i = 0; i < 3; i++)
+            edges[i][k] = corner[i] - origin[i];
     }
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < n; k++)
-            edges[i][k] = v_load(e[i][k]);
 }
 
 /* out [3][n] = edges g: the gradient of the field with these edge vectors. */
@@ -69,10 +65,10 @@ ALWAYS_INLINE void load_element(const pl_element_job *job, const pl_element_bloc
     e->lambda = v_load(&block->lambda[lane]);
 }
 
-/* The singular values of `count` sets of elements together, which hides the latency of each. */
+/* The singular values of `count` sets of elements together. */
 ALWAYS_INLINE void decompose(int n, int count, element *e)
 {
-    v_svd svd[SVD_GROUP];
+    v_svd svd[SETS];
     for (int u = 0; u < count; u++)
         memcpy(svd[u].B, e[u].F, sizeof svd[u].B);
     if (n == 3)
@@ -112,7 +108,7 @@ ALWAYS_INLINE void first_stress(int n, const element *e, const vd *tau, vd P[3][
         }
 }
 
-/* vol P g_k for every vertex, into force [slot, 4, 3]. */
+/* P g_k for every vertex, into force [slot, 4, 3]; P times the volume is given. */
 ALWAYS_INLINE void store_force(int n, const element *e, vd P[3][3], double *force)
 {
     vd out[12];
@@ -123,8 +119,8 @@ ALWAYS_INLINE void store_force(int n, const element *e, vd P[3][3], double *forc
             vd f = P[i][0] * e->g[k][0];
             for (int j = 1; j < n; j++)
                 f += P[i][j] * e->g[k][j];
-            out[3 * (k + 1) + i] = e->volume * f;
-            out[i] -= out[3 * (k + 1) + i];
+            out[3 * (k + 1) + i] = f;
+            out[i] -= f;
         }
     v_store_slots(out, 3 * (n + 1), force, PL_FORCE_STRIDE);
 }
@@ -256,16 +252,24 @@ ALWAYS_INLINE void rotate_gradients(int n, const element *e, vd rotated[4][3])
     }
 }
 
-ALWAYS_INLINE void general_tangent(int n, const element *e, const material *m, double *tangent)
+ALWAYS_INLINE void general_tangent(int n, const element *e, const material *m, double *tangent,
+                                   const int target[][PL_LANES])
 {
-    vd rotated[4][3], K[6 * 9];
+    vd rotated[4][3], K[9];
     tangent_terms terms;
     make_terms(n, e, m, &terms);
     rotate_gradients(n, e, rotated);
     for (int k = 0, pair = 0; k < n; k++)
-        for (int l = k + 1; l <= n; l++, pair++)
-            tangent_block(n, e, &terms, rotated[k], rotated[l], K + 9 * pair);
-    v_store_slots(K, n == 3 ? 54 : 27, tangent, PL_TANGENT_STRIDE);
+        for (int l = k + 1; l <= n; l++, pair++) {
+            tangent_block(n, e, &terms, rotated[k], rotated[l], K);
+            v_add_nine(K, tangent, target[pair]);
+        }
+}
+
+/* Where the pairs of the elements from `slot` on go: [pair][0 .. PL_WIDTH - 1]. */
+ALWAYS_INLINE const int (*targets_of(const pl_element_job *job, size_t slot))[PL_LANES]
+{
+    return (const int(*)[PL_LANES])(job->targets[slot / PL_LANES].at[0] + slot % PL_LANES);
 }
 
 /* Remembers the first bad slot; `slot` is the first lane's. */
@@ -281,27 +285,29 @@ ALWAYS_INLINE int elements_general(const pl_element_job *job, int n, int want)
 {
     int bad = -1;
     for (int b = job->first; b < job->last; b++)
-        for (int lane = 0; lane < PL_LANES; lane += PL_WIDTH * SVD_GROUP) {
-            element e[SVD_GROUP];
+        for (int lane = 0; lane < PL_LANES; lane += PL_WIDTH * SETS) {
+            element e[SETS];
             material m;
             vd P[3][3];
-            for (int u = 0; u < SVD_GROUP; u++)
+            for (int u = 0; u < SETS; u++)
                 load_element(job, job->blocks + b, lane + u * PL_WIDTH, n, &e[u]);
-            decompose(n, SVD_GROUP, e);
-            for (int u = 0; u < SVD_GROUP; u++) {
+            decompose(n, SETS, e);
+            for (int u = 0; u < SETS; u++) {
                 size_t slot = (size_t)PL_LANES * (size_t)b + (size_t)(lane + u * PL_WIDTH);
                 evaluate_material(job, n, &e[u], want, &m);
                 bad = first_bad(bad, m.bad, slot);
                 if (job->energy)
                     v_store(job->energy + slot, e[u].volume * m.energy);
                 if (job->force) {
+                    for (int i = 0; i < n; i++)
+                        m.tau[i] *= e[u].volume;
                     first_stress(n, &e[u], m.tau, P);
                     store_force(n, &e[u], P, job->force + slot * PL_FORCE_STRIDE);
                 }
                 if (want & PL_WANT_TANGENT) {
                     if (job->clamp)
                         clamp_material(n, &m);
-                    general_tangent(n, &e[u], &m, job->tangent + slot * PL_TANGENT_STRIDE);
+                    general_tangent(n, &e[u], &m, job->tangent, targets_of(job, slot));
                 }
             }
         }
@@ -309,65 +315,73 @@ ALWAYS_INLINE int elements_general(const pl_element_job *job, int n, int want)
 }
 
 /*
- * Exact Neo-Hookean without singular values. With the dual vectors B = F^-T (cloth: F C^-1), h_k = B
- * g_k and c = mu - lambda L,
+ * Exact Neo-Hookean without singular values. With the cofactors C = J F^-T (cloth: J F (F^T F)^-1), h_k
+ * = C g_k / J and c = mu - lambda log J,
  *
- *     P = mu F - c B        K_kl = vol (mu g_k.g_l I + lambda h_k h_l^T + c h_l h_k^T)
+ *     P = mu F - c/J C      K_kl = vol (mu g_k.g_l I + lambda h_k h_l^T + c h_l h_k^T)
  *
  * and cloth has -c h_k.h_l N besides, N the projector onto its normal.
  */
 typedef struct direct {
-    vd J, B[3][3], normal[3], c;
+    vd C[3][3], J, L, normal[3]; /* L = log J */
+    vd mu, lambda, c, inverse;   /* the first three times the volume; 1/J */
 } direct;
 
-ALWAYS_INLINE void cross_columns(vd A[3][3], int p, vd B[3][3], int q, vd out[3])
+ALWAYS_INLINE void cross_columns(vd A[3][3], int p, vd B[3][3], int q, vd out[3][3], int column)
 {
     for (int i = 0; i < 3; i++) {
         int j = (i + 1) % 3, k = (i + 2) % 3;
-        out[i] = A[j][p] * B[k][q] - A[k][p] * B[j][q];
+        out[i][column] = A[j][p] * B[k][q] - A[k][p] * B[j][q];
     }
 }
 
-ALWAYS_INLINE void dual_vectors(int n, element *e, direct *d)
+ALWAYS_INLINE void cofactors(int n, element *e, direct *d)
 {
-    vd cross[3][3];
     if (n == 3) {
         for (int p = 0; p < 3; p++)
-            cross_columns(e->F, (p + 1) % 3, e->F, (p + 2) % 3, cross[p]);
-        d->J = e->F[0][0] * cross[0][0] + e->F[1][0] * cross[0][1] + e->F[2][0] * cross[0][2];
-    } else {
-        cross_columns(e->F, 0, e->F, 1, d->normal);
-        d->J = v_sqrt(d->normal[0] * d->normal[0] + d->normal[1] * d->normal[1] +
-                      d->normal[2] * d->normal[2]);
-        vd N[3][3];
-        for (int i = 0; i < 3; i++)
-            N[i][0] = d->normal[i] = d->normal[i] / d->J;
-        cross_columns(e->F, 1, N, 0, cross[0]);
-        cross_columns(N, 0, e->F, 0, cross[1]);
+            cross_columns(e->F, (p + 1) % 3, e->F, (p + 2) % 3, d->C, p);
+        d->J = e->F[0][0] * d->C[0][0] + e->F[1][0] * d->C[1][0] + e->F[2][0] * d->C[2][0];
+        return;
     }
-    vd inverse = 1.0 / d->J;
-    for (int p = 0; p < n; p++)
-        for (int i = 0; i < 3; i++)
-            d->B[i][p] = inverse * cross[p][i];
+    vd N[3][3];
+    cross_columns(e->F, 0, e->F, 1, N, 0);
+    d->J = v_sqrt(N[0][0] * N[0][0] + N[1][0] * N[1][0] + N[2][0] * N[2][0]);
+    for (int i = 0; i < 3; i++)
+        d->normal[i] = N[i][0] = N[i][0] / d->J;
+    cross_columns(e->F, 1, N, 0, d->C, 0);
+    cross_columns(N, 0, e->F, 0, d->C, 1);
 }
 
-ALWAYS_INLINE void direct_tangent(int n, const element *e, const direct *d, double *tangent)
+/* vol P */
+ALWAYS_INLINE void direct_stress(int n, const element *e, const direct *d, vd P[3][3])
 {
-    vd h[4][3], g[4][3], K[6 * 9], mu = e->volume * e->mu, lambda = e->volume * e->lambda;
-    vd c = e->volume * d->c;
+    vd across = d->c * d->inverse;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < n; j++)
+            P[i][j] = d->mu * e->F[i][j] - across * d->C[i][j];
+}
+
+ALWAYS_INLINE void direct_tangent(int n, const element *e, const direct *d, double *tangent,
+                                  const int target[][PL_LANES])
+{
+    vd h[4][3], g[4][3], K[9];
     for (int j = 0; j < n; j++) {
-        g[0][j] = -e->g[0][j];
-        for (int k = 1; k < n; k++)
-            g[0][j] -= e->g[k][j];
-        for (int k = 0; k < n; k++)
+        g[0][j] = v_set(0.0);
+        for (int k = 0; k < n; k++) {
             g[k + 1][j] = e->g[k][j];
-    }
-    for (int k = 0; k <= n; k++)
-        for (int i = 0; i < 3; i++) {
-            h[k][i] = d->B[i][0] * g[k][0];
-            for (int j = 1; j < n; j++)
-                h[k][i] += d->B[i][j] * g[k][j];
+            g[0][j] -= e->g[k][j];
         }
+    }
+    for (int i = 0; i < 3; i++) {
+        h[0][i] = v_set(0.0);
+        for (int k = 1; k <= n; k++) {
+            vd sum = d->C[i][0] * g[k][0];
+            for (int j = 1; j < n; j++)
+                sum += d->C[i][j] * g[k][j];
+            h[k][i] = d->inverse * sum;
+            h[0][i] -= h[k][i];
+        }
+    }
     for (int k = 0, pair = 0; k < n; k++)
         for (int l = k + 1; l <= n; l++, pair++) {
             vd gg = g[k][0] * g[l][0], hh = h[k][0] * h[l][0];
@@ -377,44 +391,58 @@ ALWAYS_INLINE void direct_tangent(int n, const element *e, const direct *d, doub
                 hh += h[k][j] * h[l][j];
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++) {
-                    vd value = lambda * h[k][i] * h[l][j] + c * h[l][i] * h[k][j];
+                    vd value = d->lambda * h[k][i] * h[l][j] + d->c * h[k][j] * h[l][i];
                     if (i == j)
-                        value += mu * gg;
+                        value += d->mu * gg;
                     if (n == 2)
-                        value -= c * hh * d->normal[i] * d->normal[j];
-                    K[9 * pair + 3 * i + j] = value;
+                        value -= d->c * hh * d->normal[i] * d->normal[j];
+                    K[3 * i + j] = value;
                 }
+            v_add_nine(K, tangent, target[pair]);
         }
-    v_store_slots(K, n == 3 ? 54 : 27, tangent, PL_TANGENT_STRIDE);
+}
+
+/* Energy, forces and tangent of one set, whose cofactors and logarithm are there. */
+ALWAYS_INLINE void finish_direct(const pl_element_job *job, int n, int want, size_t slot, element *e,
+                                 direct *d)
+{
+    vd P[3][3], square = v_set(-(double)n);
+    d->mu = e->volume * e->mu;
+    d->lambda = e->volume * e->lambda;
+    d->c = d->mu - d->lambda * d->L;
+    d->inverse = 1.0 / d->J;
+    for (int i = 0; job->energy && i < 3; i++)
+        for (int j = 0; j < n; j++)
+            square += e->F[i][j] * e->F[i][j];
+    if (job->energy)
+        v_store(job->energy + slot, d->mu * (0.5 * square - d->L) + 0.5 * d->lambda * d->L * d->L);
+    if (job->force) {
+        direct_stress(n, e, d, P);
+        store_force(n, e, P, job->force + slot * PL_FORCE_STRIDE);
+    }
+    if (want & PL_WANT_TANGENT)
+        direct_tangent(n, e, d, job->tangent, targets_of(job, slot));
 }
 
 ALWAYS_INLINE int elements_direct(const pl_element_job *job, int n, int want)
 {
     int bad = -1;
     for (int b = job->first; b < job->last; b++)
-        for (int lane = 0; lane < PL_LANES; lane += PL_WIDTH) {
+        for (int lane = 0; lane < PL_LANES; lane += PL_WIDTH * SETS) {
             size_t slot = (size_t)PL_LANES * (size_t)b + (size_t)lane;
-            element e;
-            direct d;
-            vd P[3][3], square = v_set(-(double)n);
-            load_element(job, job->blocks + b, lane, n, &e);
-            dual_vectors(n, &e, &d);
-            vm outside = ~(d.J > 0.0);
-            vd L = v_log(v_select(outside, v_set(1.0), d.J));
-            d.c = e.mu - e.lambda * L;
-            bad = first_bad(bad, outside, slot);
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < n; j++) {
-                    square += e.F[i][j] * e.F[i][j];
-                    P[i][j] = e.mu * e.F[i][j] - d.c * d.B[i][j];
-                }
-            if (job->energy)
-                v_store(job->energy + slot,
-                        e.volume * (e.mu * (0.5 * square - L) + 0.5 * e.lambda * L * L));
-            if (job->force)
-                store_force(n, &e, P, job->force + slot * PL_FORCE_STRIDE);
-            if (want & PL_WANT_TANGENT)
-                direct_tangent(n, &e, &d, job->tangent + slot * PL_TANGENT_STRIDE);
+            element e[SETS];
+            direct d[SETS];
+            for (int u = 0; u < SETS; u++) {
+                load_element(job, job->blocks + b, lane + u * PL_WIDTH, n, &e[u]);
+                cofactors(n, &e[u], &d[u]);
+            }
+            for (int u = 0; u < SETS; u++) {
+                vm outside = ~(d[u].J > 0.0);
+                d[u].L = v_log(v_select(outside, v_set(1.0), d[u].J));
+                bad = first_bad(bad, outside, slot + (size_t)(u * PL_WIDTH));
+            }
+            for (int u = 0; u < SETS; u++)
+                finish_direct(job, n, want, slot + (size_t)(u * PL_WIDTH), &e[u], &d[u]);
         }
     return bad;
 }

@@ -1,7 +1,7 @@
 /*
- * Evaluating the elastic energy: the kernels write each element's energy, gradient and tangent blocks,
- * then each vertex and each matrix entry gathers its own, in element order. No two threads write the
- * same place and no sum depends on their number.
+ * Evaluating the elastic energy: the kernels write each element's energy and gradient, and add up the
+ * tangents of each portion's elements; then each vertex and each row of the matrix gathers its own, in
+ * a fixed order. No two threads write the same place and no sum depends on their number.
  */
 #include "elastic/internal.h"
 
@@ -9,39 +9,45 @@
 
 #include <limits.h>
 
-pl_element_job pl_elastic_job(const pl_elastic *el, const pl_elastic_group *group, const double *q)
+pl_element_job pl_elastic_job(const pl_elastic *el, const pl_elastic_portion *portion, const double *q)
 {
+    const pl_elastic_group *group = &el->groups[portion->group];
     return (pl_element_job){
         .blocks = el->blocks,
-        .first = group->block_offset,
-        .last = group->block_offset + group->block_count,
+        .first = portion->first,
+        .last = portion->last,
         .cloth = group->cloth,
         .model = group->model,
         .reading = group->reading,
         .q = q,
+        .targets = el->targets,
     };
 }
 
-/* Runs the kernel over all groups inside a parallel region; returns this thread's first bad slot. */
-static int run_elements(const pl_elastic *el, const double *q, bool clamp, double *tangent)
+static void clear_shares(const pl_elastic *el, const pl_elastic_portion *portion, size_t values)
+{
+    memset(el->share + values * (size_t)portion->share_begin, 0,
+           sizeof(double) * values * (size_t)(portion->share_end - portion->share_begin));
+}
+
+/* Runs the kernel over all portions inside a parallel region; returns this thread's first bad slot. */
+static int run_elements(const pl_elastic *el, const double *q, bool clamp, bool tangent)
 {
     int bad = INT_MAX;
-    for (int g = 0; g < el->group_count; g++) {
-        const pl_elastic_group *group = &el->groups[g];
-#pragma omp for schedule(dynamic, 1) nowait
-        for (int first = 0; first < group->block_count; first += PL_CHUNK) {
-            pl_element_job job = pl_elastic_job(el, group, q);
-            int rest = group->block_count - first;
-            job.first = group->block_offset + first;
-            job.last = job.first + (rest < PL_CHUNK ? rest : PL_CHUNK);
-            job.clamp = clamp;
-            job.energy = el->energy;
-            job.force = el->force;
-            job.tangent = tangent;
-            int found = el->backend->elements(&job);
-            if (found >= 0 && found < bad)
-                bad = found;
+#pragma omp for schedule(dynamic, 1)
+    for (int i = 0; i < el->portion_count; i++) {
+        const pl_elastic_portion *portion = &el->portions[i];
+        pl_element_job job = pl_elastic_job(el, portion, q);
+        job.clamp = clamp;
+        job.energy = el->energy;
+        job.force = el->force;
+        if (tangent) {
+            job.tangent = el->share;
+            clear_shares(el, portion, 9);
         }
+        int found = el->backend->elements(&job);
+        if (found >= 0 && found < bad)
+            bad = found;
     }
     return bad;
 }
@@ -58,16 +64,11 @@ static void run_patches(const pl_elastic *el, const double *q)
 
 void pl_elastic_gather_force(const pl_elastic *el, bool add, double scale, double *out)
 {
+    int n = el->vertex_count;
+    pl_gathering gathering = {el->vertex_begin, el->vertex_from, el->force, scale, add, out};
 #pragma omp for schedule(static)
-    for (int i = 0; i < el->vertex_count; i++) {
-        double sum[3] = {0};
-        for (int k = el->vertex_begin[i]; k < el->vertex_begin[i + 1]; k++)
-            for (int c = 0; c < 3; c++)
-                sum[c] += el->force[el->vertex_from[k] + c];
-        for (int c = 0; c < 3; c++)
-            out[3 * (size_t)i + (size_t)c] =
-                scale * sum[c] + (add ? out[3 * (size_t)i + (size_t)c] : 0.0);
-    }
+    for (int first = 0; first < n; first += PL_ROWS)
+        el->backend->gather(&gathering, first, n - first < PL_ROWS ? n : first + PL_ROWS);
 }
 
 /* The kernels' row ranges, inside a parallel region. */
@@ -76,10 +77,7 @@ static void assemble(const pl_elastic *el, const pl_assembly *assembly)
     int n = assembly->pattern->n;
 #pragma omp for schedule(dynamic, 1)
     for (int first = 0; first < n; first += PL_ROWS)
-        el->backend->assemble_upper(assembly, first, n - first < PL_ROWS ? n : first + PL_ROWS);
-#pragma omp for schedule(dynamic, 1)
-    for (int first = 0; first < n; first += PL_ROWS)
-        el->backend->assemble_diagonal(assembly, first, n - first < PL_ROWS ? n : first + PL_ROWS);
+        el->backend->assemble(assembly, first, n - first < PL_ROWS ? n : first + PL_ROWS);
 }
 
 static int element_of_slot(const pl_elastic *el, int slot)
@@ -109,13 +107,20 @@ pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clam
                                       const double *diagonal, double *gradient, double *tangent)
 {
     int bad = INT_MAX;
-    pl_assembly assembly = {&el->pattern, el->mirror, el->entry_begin, el->entry_from, el->tangent,
-                            el->bending,  scale,      diagonal,        tangent};
+    pl_assembly assembly = {
+        .pattern = &el->pattern,
+        .begin = el->entry_begin,
+        .from = el->entry_from,
+        .share = el->share,
+        .isotropic = el->patch_count > 0 ? el->bending : NULL,
+        .scale = scale,
+        .diagonal = diagonal,
+        .out = tangent,
+    };
 #pragma omp parallel num_threads(el->ctx->threads) if (el->slot_count > PL_SERIAL) reduction(min : bad)
     {
         run_patches(el, q);
-        bad = run_elements(el, q, clamp, tangent ? el->tangent : NULL);
-#pragma omp barrier
+        bad = run_elements(el, q, clamp, tangent != NULL);
         if (gradient)
             pl_elastic_gather_force(el, false, 1.0, gradient);
         if (tangent)
@@ -154,20 +159,21 @@ static double shape_product(const pl_element_block *block, int lane, int n, int 
     return product;
 }
 
-/* Entry k of sum w V G^T G, right of the diagonal. */
-static double constant_entry(const pl_elastic *el, int k)
+/* Adds a portion's sum w V G^T G to its shares, [share_count] here. */
+static void add_constant(const pl_elastic *el, const pl_elastic_portion *portion)
 {
-    double sum = 0.0;
-    for (int s = el->entry_begin[k], g = 0; s < el->entry_begin[k + 1]; s++) {
-        int slot = el->entry_from[s] / PL_TANGENT_STRIDE, lane = slot % PL_LANES;
-        int pair = el->entry_from[s] % PL_TANGENT_STRIDE / 9;
-        while (slot >= PL_LANES * (el->groups[g].block_offset + el->groups[g].block_count))
-            g++;
-        const pl_element_block *block = &el->blocks[slot / PL_LANES];
-        sum += constant_weight(&el->groups[g], block->mu[lane], block->lambda[lane]) *
-               block->volume[lane] * shape_product(block, lane, el->groups[g].cloth ? 2 : 3, pair);
-    }
-    return sum;
+    const pl_elastic_group *group = &el->groups[portion->group];
+    int n = group->cloth ? 2 : 3;
+    clear_shares(el, portion, 1);
+    for (int b = portion->first; b < portion->last; b++)
+        for (int lane = 0; lane < PL_LANES; lane++) {
+            const pl_element_block *block = &el->blocks[b];
+            double weight =
+                block->volume[lane] * constant_weight(group, block->mu[lane], block->lambda[lane]);
+            for (int pair = 0; pair < n * (n + 1) / 2; pair++)
+                el->share[el->targets[b].at[pair][lane] / 9] +=
+                    weight * shape_product(block, lane, n, pair);
+        }
 }
 
 void pl_elastic_constant(const pl_elastic *el, double scale, const double *diagonal, double *out)
@@ -175,17 +181,21 @@ void pl_elastic_constant(const pl_elastic *el, double scale, const double *diago
     const pl_pattern *p = &el->pattern;
 #pragma omp parallel num_threads(el->ctx->threads) if (el->slot_count > PL_SERIAL)
     {
-#pragma omp for schedule(dynamic, PL_ROWS)
-        for (int i = 0; i < p->n; i++)
-            for (int k = p->diag[i] + 1; k < p->row[i + 1]; k++)
-                out[k] = out[el->mirror[k]] = scale * (constant_entry(el, k) + el->bending[k]);
-                /* Rows add up to `diagonal`: the form does not feel translations. */
+#pragma omp for schedule(dynamic, 1)
+        for (int i = 0; i < el->portion_count; i++)
+            add_constant(el, &el->portions[i]);
 #pragma omp for schedule(static)
         for (int i = 0; i < p->n; i++) {
-            double sum = diagonal ? diagonal[i] : 0.0;
-            for (int k = p->row[i]; k < p->row[i + 1]; k++)
-                sum -= k == p->diag[i] ? 0.0 : out[k];
-            out[p->diag[i]] = sum;
+            /* Rows add up to `diagonal`: the form does not feel translations. */
+            double row = diagonal ? diagonal[i] : 0.0;
+            for (int k = p->row[i]; k < p->row[i + 1]; k++) {
+                double sum = el->bending[k];
+                for (int s = el->entry_begin[k]; s < el->entry_begin[k + 1]; s++)
+                    sum += el->share[el->entry_from[s] / 9];
+                out[k] = scale * sum;
+                row -= k == p->diag[i] ? 0.0 : out[k];
+            }
+            out[p->diag[i]] = row;
         }
     }
 }
@@ -221,17 +231,21 @@ static double von_mises_stress(const double s[9])
 void pl_elastic_fields(pl_elastic *el, const double *q, double *energy, double *cauchy,
                        double *von_mises)
 {
+    double block[PL_LANES][2][9]; /* F and P */
     for (int g = 0; g < el->group_count; g++) {
         const pl_elastic_group *group = &el->groups[g];
-        pl_element_job job = pl_elastic_job(el, group, q);
-        job.energy = el->energy;
-        el->backend->elements(&job);
-        job.tangent = el->tangent;
-        el->backend->stress(&job);
-        for (int e = group->element_offset; e < group->element_offset + group->element_count; e++) {
-            const double *F = el->tangent + PL_TANGENT_STRIDE * (size_t)el->slot[e];
+        for (int i = 0; i < group->element_count; i++) {
+            int e = group->element_offset + i;
             double stress[9];
-            cauchy_stress(F, F + 9, group->cloth, stress);
+            if (i % PL_LANES == 0) {
+                int b = group->block_offset + i / PL_LANES;
+                pl_elastic_portion one = {.group = g, .first = b, .last = b + 1};
+                pl_element_job job = pl_elastic_job(el, &one, q);
+                job.energy = el->energy;
+                el->backend->elements(&job);
+                el->backend->stress(&job, block[0][0]);
+            }
+            cauchy_stress(block[i % PL_LANES][0], block[i % PL_LANES][1], group->cloth, stress);
             if (energy)
                 energy[e] = el->energy[el->slot[e]];
             if (cauchy)

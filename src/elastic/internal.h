@@ -14,6 +14,14 @@ typedef struct pl_elastic_group {
     int block_offset, block_count;
 } pl_elastic_group;
 
+/* Consecutive blocks of one group, which one thread evaluates. Its elements' tangents are added up in
+ * shares of its own: what a portion is depends on the mesh alone, so sums do not on the threads. */
+typedef struct pl_elastic_portion {
+    int group;
+    int first, last; /* blocks */
+    int share_begin, share_end;
+} pl_elastic_portion;
+
 /* Vertices that a triangle's curvature can depend on: its own, one beyond each side, and two beyond
  * each of those. */
 #define PL_PATCH 12
@@ -45,18 +53,22 @@ struct pl_elastic {
     pl_bending_patch *patches; /* [patch_count] */
     int *patch_entry; /* where (vertex[k], vertex[l]) is in the pattern or -1, [count, count] of each */
 
+    int portion_count;
+    pl_elastic_portion *portions; /* [portion_count] */
+
     pl_pattern pattern;
-    int *mirror;       /* [nnz] entry (j, i) of entry (i, j) */
-    int *entry_begin;  /* [nnz + 1] into entry_from; only entries right of the diagonal have any */
-    int *entry_from;   /* offsets in `tangent` that add up to an entry, in element order */
+    int share_count;             /* pairs of vertices, counted once for each portion that has them */
+    pl_element_targets *targets; /* [slot_count / PL_LANES] offsets in `share` */
+    int *entry_begin;            /* [nnz + 1] into entry_from */
+    int *entry_from;   /* offsets of an entry's shares, left of the diagonal its mirror image's */
     int *vertex_begin; /* [n + 1] into vertex_from */
     int *vertex_from;  /* offsets in `force` that add up to a vertex's gradient */
     double *bending;   /* [nnz] the bending energy's constant matrix */
 
     /* Written by the kernels. Bending comes after the slots in energy and force. */
     double *energy;  /* [slot_count + patch_count] */
-    double *force;   /* [slot_count, 4, 3], then each patch's [count, 3] */
-    double *tangent; /* [slot_count, PL_TANGENT_STRIDE] */
+    double *force;   /* [slot_count, 4, 3], then each patch's [count, 3], then one unused */
+    double *share;   /* [share_count, 9] tangents of a portion's elements, added up */
     double *scratch; /* [2, slot_count] parameter derivatives */
 };
 
@@ -76,14 +88,14 @@ double pl_bending_force(const pl_bending_patch *patch, double stiffness, const d
 /* d(grad)/d(stiffness) . z of one patch: kappa(x) . kappa(z) */
 double pl_bending_product(const pl_bending_patch *patch, const double *x, const double *z);
 
-/* The job of evaluating a group's blocks at q, all of them and no outputs. */
-pl_element_job pl_elastic_job(const pl_elastic *el, const pl_elastic_group *group, const double *q);
+/* The job of evaluating a portion at q, with no outputs. */
+pl_element_job pl_elastic_job(const pl_elastic *el, const pl_elastic_portion *portion, const double *q);
 /* out [n, 3] = (or, with add, +=) scale * the sum of el->force over each vertex's elements and
  * patches; inside a parallel region. */
 void pl_elastic_gather_force(const pl_elastic *el, bool add, double scale, double *out);
 
-/* Blocks that one thread takes at a time. */
-#define PL_CHUNK 16
+/* Blocks of a portion at most: its shares stay in the cache between additions. */
+#define PL_PORTION 128
 /* Bodies of fewer elements are evaluated by one thread: waking others would take longer. */
 #define PL_SERIAL 2000
 /* Matrix rows likewise. */

@@ -5,12 +5,10 @@
 
 #include "elastic/element_kernel.h"
 
-ALWAYS_INLINE void stress_of(const pl_element_job *job, int n)
+ALWAYS_INLINE void stress_of(const pl_element_job *job, int n, double *out)
 {
     for (int b = job->first; b < job->last; b++)
         for (int lane = 0; lane < PL_LANES; lane += PL_WIDTH) {
-            double *out =
-                job->tangent + ((size_t)PL_LANES * (size_t)b + (size_t)lane) * PL_TANGENT_STRIDE;
             element e;
             material m;
             vd P[3][3];
@@ -18,7 +16,7 @@ ALWAYS_INLINE void stress_of(const pl_element_job *job, int n)
             decompose(n, 1, &e);
             evaluate_material(job, n, &e, 0, &m);
             first_stress(n, &e, m.tau, P);
-            for (int w = 0; w < PL_WIDTH; w++, out += PL_TANGENT_STRIDE)
+            for (int w = 0; w < PL_WIDTH; w++, out += 18)
                 for (int i = 0; i < 3; i++)
                     for (int j = 0; j < n; j++) {
                         out[n * i + j] = e.F[i][j][w];
@@ -27,12 +25,12 @@ ALWAYS_INLINE void stress_of(const pl_element_job *job, int n)
         }
 }
 
-static void kernel_stress(const pl_element_job *job)
+static void kernel_stress(const pl_element_job *job, double *out)
 {
     if (job->cloth)
-        stress_of(job, 2);
+        stress_of(job, 2, out);
     else
-        stress_of(job, 3);
+        stress_of(job, 3, out);
 }
 
 /* z . d grad/d xi = vol sum_i dtau_i/dxi (U^T Z V)_ii with Z the gradient of the field z. */
@@ -85,7 +83,8 @@ ALWAYS_INLINE void parameters_forward_of(const pl_element_job *job, int n, const
             decompose(n, 1, &e);
             evaluate_material(job, n, &e, PL_WANT_PARAMETERS, &m);
             for (int i = 0; i < n; i++)
-                dtau[i] = m.dmu[i] * v_load(dmu + slot) + m.dlambda[i] * v_load(dlambda + slot);
+                dtau[i] =
+                    e.volume * (m.dmu[i] * v_load(dmu + slot) + m.dlambda[i] * v_load(dlambda + slot));
             first_stress(n, &e, dtau, P);
             store_force(n, &e, P, job->force + slot * PL_FORCE_STRIDE);
         }

@@ -53,16 +53,15 @@ void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, doub
                           double *dyoung, double *dpoisson, double *dbending)
 {
     double *by_mu = el->scratch, *by_lambda = el->scratch + el->slot_count;
-    for (int g = 0; (dyoung || dpoisson) && g < el->group_count; g++) {
-        const pl_elastic_group *group = &el->groups[g];
+    int portions = dyoung || dpoisson ? el->portion_count : 0;
 #pragma omp parallel for num_threads(el->ctx->threads)                                                 \
-    schedule(dynamic, PL_CHUNK) if (el->slot_count > PL_SERIAL)
-        for (int b = group->block_offset; b < group->block_offset + group->block_count; b++) {
-            pl_element_job job = pl_elastic_job(el, group, q);
-            job.first = b;
-            job.last = b + 1;
-            el->backend->parameters(&job, z, by_mu, by_lambda);
-        }
+    schedule(dynamic, 1) if (el->slot_count > PL_SERIAL)
+    for (int i = 0; i < portions; i++) {
+        pl_element_job job = pl_elastic_job(el, &el->portions[i], q);
+        el->backend->parameters(&job, z, by_mu, by_lambda);
+    }
+    for (int g = 0; portions > 0 && g < el->group_count; g++) {
+        const pl_elastic_group *group = &el->groups[g];
         for (int e = group->element_offset; e < group->element_offset + group->element_count; e++) {
             lame l = lame_of(group, el->young[e], el->poisson[e]);
             double mu = scale * by_mu[el->slot[e]], lambda = scale * by_lambda[el->slot[e]];
@@ -99,16 +98,11 @@ void pl_elastic_param_jvp(pl_elastic *el, const double *q, const double *dyoung,
     direction_of_lame(el, dyoung, dpoisson);
 #pragma omp parallel num_threads(el->ctx->threads) if (el->slot_count > PL_SERIAL)
     {
-        for (int g = 0; g < el->group_count; g++) {
-            const pl_elastic_group *group = &el->groups[g];
-#pragma omp for schedule(dynamic, PL_CHUNK) nowait
-            for (int b = group->block_offset; b < group->block_offset + group->block_count; b++) {
-                pl_element_job job = pl_elastic_job(el, group, q);
-                job.first = b;
-                job.last = b + 1;
-                job.force = el->force;
-                el->backend->parameters_forward(&job, el->scratch, el->scratch + el->slot_count);
-            }
+#pragma omp for schedule(dynamic, 1) nowait
+        for (int i = 0; i < el->portion_count; i++) {
+            pl_element_job job = pl_elastic_job(el, &el->portions[i], q);
+            job.force = el->force;
+            el->backend->parameters_forward(&job, el->scratch, el->scratch + el->slot_count);
         }
 #pragma omp for schedule(static)
         for (int i = 0; i < el->patch_count; i++) {
