@@ -1,4 +1,5 @@
 /* The kernels for the instruction set the whole library is compiled for. */
+#include "backend/panel_kernel.h"
 #include "backend/sparse_kernel.h"
 #include "elastic/parameter_kernel.h"
 
@@ -13,4 +14,6 @@ const pl_backend pl_backend_baseline = {
     .gather = kernel_gather,
     .assemble = kernel_assemble,
     .multiply = kernel_multiply,
+    .panel_forward = kernel_panel_forward,
+    .panel_backward = kernel_panel_backward,
 };

@@ -1,5 +1,6 @@
 /* The kernels one element at a time: what the vectors are measured against. */
 #define PL_WIDTH 1
+#include "backend/panel_kernel.h"
 #include "backend/sparse_kernel.h"
 #include "elastic/parameter_kernel.h"
 
@@ -14,4 +15,6 @@ const pl_backend pl_backend_scalar = {
     .gather = kernel_gather,
     .assemble = kernel_assemble,
     .multiply = kernel_multiply,
+    .panel_forward = kernel_panel_forward,
+    .panel_backward = kernel_panel_backward,
 };

@@ -24,6 +24,11 @@ pl_element_job pl_elastic_job(const pl_elastic *el, const pl_elastic_portion *po
     };
 }
 
+int pl_elastic_threads(const pl_elastic *el, double cost)
+{
+    return cost < PL_WORTH_THREADS ? 1 : el->ctx->threads;
+}
+
 static void clear_shares(const pl_elastic *el, const pl_elastic_portion *portion, size_t values)
 {
     memset(el->share + values * (size_t)portion->share_begin, 0,
@@ -117,7 +122,8 @@ pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clam
         .diagonal = diagonal,
         .out = tangent,
     };
-#pragma omp parallel num_threads(el->ctx->threads) if (el->slot_count > PL_SERIAL) reduction(min : bad)
+    int threads = pl_elastic_threads(el, tangent ? el->tangent_cost : el->stress_cost);
+#pragma omp parallel num_threads(threads) reduction(min : bad)
     {
         run_patches(el, q);
         bad = run_elements(el, q, clamp, tangent != NULL);
@@ -179,7 +185,7 @@ static void add_constant(const pl_elastic *el, const pl_elastic_portion *portion
 void pl_elastic_constant(const pl_elastic *el, double scale, const double *diagonal, double *out)
 {
     const pl_pattern *p = &el->pattern;
-#pragma omp parallel num_threads(el->ctx->threads) if (el->slot_count > PL_SERIAL)
+#pragma omp parallel num_threads(pl_elastic_threads(el, el->tangent_cost))
     {
 #pragma omp for schedule(dynamic, 1)
         for (int i = 0; i < el->portion_count; i++)

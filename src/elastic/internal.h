@@ -55,6 +55,8 @@ struct pl_elastic {
 
     int portion_count;
     pl_elastic_portion *portions; /* [portion_count] */
+    double stress_cost;           /* of all elements, ns on one core: energy and gradient, */
+    double tangent_cost;          /* with the tangent, or derivatives by parameters */
 
     pl_pattern pattern;
     int share_count;             /* pairs of vertices, counted once for each portion that has them */
@@ -88,6 +90,8 @@ double pl_bending_force(const pl_bending_patch *patch, double stiffness, const d
 /* d(grad)/d(stiffness) . z of one patch: kappa(x) . kappa(z) */
 double pl_bending_product(const pl_bending_patch *patch, const double *x, const double *z);
 
+/* Threads for something of this cost. */
+int pl_elastic_threads(const pl_elastic *el, double cost);
 /* The job of evaluating a portion at q, with no outputs. */
 pl_element_job pl_elastic_job(const pl_elastic *el, const pl_elastic_portion *portion, const double *q);
 /* out [n, 3] = (or, with add, +=) scale * the sum of el->force over each vertex's elements and
@@ -96,9 +100,10 @@ void pl_elastic_gather_force(const pl_elastic *el, bool add, double scale, doubl
 
 /* Blocks of a portion at most: its shares stay in the cache between additions. */
 #define PL_PORTION 128
-/* Bodies of fewer elements are evaluated by one thread: waking others would take longer. */
-#define PL_SERIAL 2000
-/* Matrix rows likewise. */
+/* Evaluations that take less, ns on one core, are made by one thread: another needs 10,000 to wake up,
+ * and once more wherever threads wait for each other. */
+#define PL_WORTH_THREADS 150000.0
+/* Matrix rows that one thread takes at a time. */
 #define PL_ROWS 64
 
 #endif

@@ -54,8 +54,7 @@ void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, doub
 {
     double *by_mu = el->scratch, *by_lambda = el->scratch + el->slot_count;
     int portions = dyoung || dpoisson ? el->portion_count : 0;
-#pragma omp parallel for num_threads(el->ctx->threads)                                                 \
-    schedule(dynamic, 1) if (el->slot_count > PL_SERIAL)
+#pragma omp parallel for num_threads(pl_elastic_threads(el, el->tangent_cost)) schedule(dynamic, 1)
     for (int i = 0; i < portions; i++) {
         pl_element_job job = pl_elastic_job(el, &el->portions[i], q);
         el->backend->parameters(&job, z, by_mu, by_lambda);
@@ -96,7 +95,7 @@ void pl_elastic_param_jvp(pl_elastic *el, const double *q, const double *dyoung,
                           const double *dbending, double scale, double *out)
 {
     direction_of_lame(el, dyoung, dpoisson);
-#pragma omp parallel num_threads(el->ctx->threads) if (el->slot_count > PL_SERIAL)
+#pragma omp parallel num_threads(pl_elastic_threads(el, el->tangent_cost))
     {
 #pragma omp for schedule(dynamic, 1) nowait
         for (int i = 0; i < el->portion_count; i++) {

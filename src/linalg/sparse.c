@@ -7,6 +7,8 @@
 
 /* Rows that one thread multiplies at a time. */
 #define ROWS 64
+/* Blocks: products of fewer take less than ten times as long as waking a thread. */
+#define WORTH_THREADS 50000
 
 static int compare_int(const void *a, const void *b)
 {
@@ -101,7 +103,7 @@ void pl_bsr_multiply(int threads, const pl_pattern *p, const double *blocks, con
 {
     const pl_backend *backends[PL_BACKEND_MAX];
     pl_backend_list(backends);
-#pragma omp parallel for num_threads(threads) schedule(static) if (p->n > 1000)
+#pragma omp parallel for num_threads(threads) schedule(static) if (p->nnz > WORTH_THREADS)
     for (int first = 0; first < p->n; first += ROWS)
         backends[0]->multiply(p, blocks, x, y, first, p->n - first < ROWS ? p->n : first + ROWS);
 }

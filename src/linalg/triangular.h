@@ -3,7 +3,8 @@
  *
  * They read the factor once each way and are bound by memory, hence three economies:
  * - single precision: corrections of an iteration may be 1e-6 off, which changes how fast it converges,
- *   never what it converges to;
+ *   never what it converges to. Its values are in the order in which the kernels read them, without the
+ *   zeros above the diagonal;
  * - parts: subtrees of the elimination tree that need nothing of each other are solved by different
  *   threads. Which parts there are depends on the factor alone, so results do not on the threads;
  * - a focus: x at few vertices, wanted before the whole of x is, takes the supernodes on their paths to
@@ -28,10 +29,11 @@ typedef struct pl_supernodes {
 } pl_supernodes;
 
 typedef struct pl_part {
-    int begin, end;     /* supernodes [begin, end): with all their descendants */
-    double *outside;    /* [top_count] what the part subtracts from columns of the top */
-    float *own, *below; /* [height] of the tallest supernode: scratch in single precision, */
-    double *gathered;   /* and in double */
+    int begin, end;   /* supernodes [begin, end): with all their descendants */
+    double *outside;  /* [top_count] what the part subtracts from columns of the top */
+    double *gathered; /* [height] of the tallest supernode: scratch in double precision, */
+    float *own, *all; /* and in single: its columns, its rows */
+    float *sums;      /* [widest, 8] */
 } pl_part;
 
 typedef struct pl_triangular {
@@ -48,7 +50,13 @@ typedef struct pl_triangular {
     double *x, *y;   /* [n] in the factor's order */
     double *storage; /* of the parts */
     size_t entries;
-    float *single; /* [entries] each supernode as [L11^-1; L21 L11^-1] */
+    const struct pl_backend *backend;
+    int *triple;       /* first rows of the vertices below each supernode, */
+    int *triple_from;  /* [count + 1] where they begin */
+    float *single;     /* each supernode as [L11^-1; L21 L11^-1] in strips (backend.h), */
+    size_t *single_at; /* [count + 1] where it begins */
+    size_t largest;    /* values of the largest supernode */
+    float *rounding;   /* [ROUNDERS, largest] a supernode on its way there */
 } pl_triangular;
 
 /* For an analysed factor with this many values. */
