@@ -158,7 +158,7 @@ static pl_status measure(study *s, pl_rollout *rollout, int method, solver_curve
     def.solver = methods[method].solver;
     def.preconditioner = methods[method].preconditioner;
     def.tolerance = TOLERANCE;
-    PL_TRY(pl_sweep_create(rollout, &def, &sweep));
+    PL_TRY(pl_sweep_create(rollout, &def, 1, &sweep));
     solver_job job = {.s = s, .sweep = &sweep, .method = method, .curve = curve};
     PL_NEW(s->ctx, job.v0, 3 * rollout->sim->n, done);
     PL_CHECK(pl_rollout_forward(rollout, solve_block, &job), done);

@@ -12,7 +12,7 @@ typedef struct backward {
     void *user;
     pl_gradient *gradient;
     double value;
-    double *dq, *dv;         /* [n, 3] after the substep */
+    double *dq, *dv;            /* [n, 3] after the substep */
     double *dq0, *dv0, *v0, *v; /* [n, 3] before it; velocities before and after */
 } backward;
 
@@ -24,8 +24,8 @@ static pl_status add_loss(backward *b, int step, const double *q, const double *
         return pl_fail(ctx, PL_ERROR_INTERRUPTED, "the loss stopped the sweep at step %d", step);
     for (int i = 0; i < 3 * b->sweep.rollout->sim->n; i++)
         if (!isfinite(b->dq[i]) || !isfinite(b->dv[i]))
-            return pl_fail(ctx, PL_ERROR_NUMERIC, "step %d: the loss's derivative at vertex %d is not finite",
-                           step, i / 3);
+            return pl_fail(ctx, PL_ERROR_NUMERIC,
+                           "step %d: the loss's derivative at vertex %d is not finite", step, i / 3);
     return PL_OK;
 }
 
@@ -71,13 +71,13 @@ static pl_status reverse_block(void *user, const pl_tape *tape, const pl_state *
 static pl_status check_gradient(const pl_rollout *r, const pl_gradient *g)
 {
     if (g->steps < r->steps)
-        return pl_fail(r->sim->ctx, PL_ERROR_ARGUMENT, "gradient: made for %d steps, the rollout has %d",
-                       g->steps, r->steps);
+        return pl_fail(r->sim->ctx, PL_ERROR_ARGUMENT,
+                       "gradient: made for %d steps, the rollout has %d", g->steps, r->steps);
     return PL_OK;
 }
 
-pl_status pl_rollout_backward(pl_rollout *r, const pl_adjoint_def *def, pl_loss_fn loss, void *loss_user,
-                              pl_gradient *gradient, pl_adjoint_info *info)
+pl_status pl_rollout_backward(pl_rollout *r, const pl_adjoint_def *def, pl_loss_fn loss,
+                              void *loss_user, pl_gradient *gradient, pl_adjoint_info *info)
 {
     pl_sim *sim = r->sim;
     pl_status status = PL_OK;
@@ -86,7 +86,7 @@ pl_status pl_rollout_backward(pl_rollout *r, const pl_adjoint_def *def, pl_loss_
     int recomputed = r->recomputed;
     PL_TRY(check_gradient(r, gradient));
     backward b = {.loss = loss, .user = loss_user, .gradient = gradient};
-    PL_TRY(pl_sweep_create(r, def, &b.sweep));
+    PL_TRY(pl_sweep_create(r, def, -1, &b.sweep));
     double **vectors[] = {&b.dq, &b.dv, &b.dq0, &b.dv0, &b.v0, &b.v};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(sim->ctx, *vectors[k], n3, done);

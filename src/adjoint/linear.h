@@ -11,6 +11,7 @@
 #ifndef PL_LINEAR_H
 #define PL_LINEAR_H
 
+#include "adjoint/contact_space.h"
 #include "contact/solve.h"
 #include "linalg/krylov.h"
 #include "sim/rollout.h"
@@ -18,32 +19,35 @@
 typedef struct pl_linear {
     pl_sim *sim;
     pl_adjoint_def def;
-    pl_substep sub;       /* the substep, with q0, v0, drive, poses */
-    const double *q;      /* [n, 3] its solution */
-    double *u;            /* [n, 3] q - q0 */
+    pl_substep sub;  /* the substep, with q0, v0, drive, poses */
+    const double *q; /* [n, 3] its solution */
+    double *u;       /* [n, 3] q - q0 */
 
     int contact_capacity;
-    pl_law_linear *laws;  /* [m] Dd, Dl */
-    double *d_mu;         /* [m, 3] */
-    double *rho;          /* [m] row scales of the contact block */
-    double *schur;        /* [3 m, 3 m] LU of S, column-major */
-    int *pivot;           /* [3 m] */
+    pl_law_linear *laws;      /* [m] Dd, Dl */
+    double *d_mu;             /* [m, 3] */
+    double *rho;              /* [m] row scales of the contact block */
+    pl_contact_space space;   /* solves with S */
     double *diagonal_inverse; /* [n, 9] of the Jacobi preconditioner */
-    double *reference;    /* [n, 3] where the factor was made: at rest, or another substep's end */
-    double *turn;         /* [n, 9] rotations of the vertices' surroundings since, */
-    bool turning;         /* if used */
-    pl_contact_set turned; /* the contacts, seen from where the factor was made */
+    double *reference;        /* [n, 3] where the factor was made: at rest, or another substep's end */
+    double *turn;             /* [n, 9] rotations of the vertices' surroundings since, */
+    bool turning;             /* if used */
+    pl_contact_set turned;    /* the contacts, seen from where the factor was made */
+
+    int ahead_count, ahead_capacity;
+    int *ahead; /* [ahead_count] vertices that substeps soon to come touch, repeats included */
 
     pl_krylov krylov;
     double *rhs, *solution; /* [3 n + 3 m] */
-    double *work;         /* [n, 3] */
+    double *work;           /* [n, 3] */
     bool transposed;
-    int excess;           /* iterations spent since the factor was made beyond what a fresh one takes, */
-    int last_excess;      /* and in the last substep */
-    int age;              /* substeps solved with the factor: 0 = it was made for this one */
-    int hold, last_hold;  /* substeps for which factors are made anew without trying, now and last time */
+    int excess;      /* iterations spent since the factor was made beyond what a fresh one takes, */
+    int last_excess; /* and in the last substep */
+    int age;         /* substeps solved with the factor: 0 = it was made for this one */
+    int hold;        /* substeps for which factors are made anew without trying, */
+    int last_hold;   /* and how many they were last time */
     int iterations, max_iterations, factorizations;
-    double residual;      /* largest so far */
+    double residual; /* largest so far */
 } pl_linear;
 
 pl_status pl_linear_create(pl_sim *sim, const pl_adjoint_def *def, pl_linear *out);
@@ -51,10 +55,11 @@ void pl_linear_free(pl_linear *l);
 
 /* Sets up l->sub's system at q: tangent, contacts with their forces, law derivatives. The pointers of
  * l->sub must be set. */
-pl_status pl_linear_setup(pl_linear *l, const double *q, int contact_count, const pl_tape_contact *contacts);
+pl_status pl_linear_setup(pl_linear *l, const double *q, int contact_count,
+                          const pl_tape_contact *contacts);
 
-/* Solves for l->solution = (z, w) or (dq, dlambda) from l->rhs; PL_ERROR_CONVERGENCE when the true residual
- * stays above the tolerance. */
+/* Solves for l->solution = (z, w) or (dq, dlambda) from l->rhs; PL_ERROR_CONVERGENCE when the true
+ * residual stays above the tolerance. */
 pl_status pl_linear_solve(pl_linear *l, bool transposed);
 
 /* a = Dd^T w of contact c, in its frame. */

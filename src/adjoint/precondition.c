@@ -11,8 +11,6 @@
 #include "core/vec.h"
 #include "linalg/svd.h"
 
-#include <lapacke.h>
-
 #define DENSE_RATE 20e9 /* flops a second */
 #define TURN_AT    4    /* extra iterations from which on turning the factor is worth its while */
 
@@ -73,27 +71,46 @@ static void turn_contacts(pl_linear *l)
     l->turned.count = set->count;
 }
 
-/* LU of S = Dl + Dd W. */
+/* W and what solves with S = Dl + Dd W need. */
 static pl_status factor_schur(pl_linear *l)
 {
     pl_sim *sim = l->sim;
-    int m = sim->contacts.count, size = 3 * m;
+    int m = sim->contacts.count;
+    bool singular;
     if (m == 0)
         return PL_OK;
     turn_contacts(l);
     PL_TRY(pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), l->sub.h, &l->turned));
     pl_matrix_focus(sim);
-    pl_contact_schur(sim->ctx, m, l->laws, sim->delassus.w, l->schur);
-    if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, l->schur, size, l->pivot) != 0)
+    PL_TRY(
+        pl_contact_space_factor(sim->ctx, &l->space, m, l->laws, l->rho, sim->delassus.w, &singular));
+    if (singular)
         return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "step %d: the contact block is singular",
                        l->sub.step);
     return PL_OK;
 }
 
+/* A factor whose order of elimination suits the contacts soon to come as well: columns of E^-1 for
+ * vertices that it did not reckon with cost a solve each. */
+static pl_status refresh_factor(pl_linear *l)
+{
+    pl_sim *sim = l->sim;
+    pl_contact_set *set = &sim->contacts;
+    int m = set->count;
+    PL_TRY(pl_grow(sim->ctx, (void **)&set->points, &set->capacity, m + l->ahead_count,
+                   sizeof *set->points));
+    for (int k = 0; k < l->ahead_count; k++)
+        set->points[m + k].vertex[0] = l->ahead[k];
+    set->count = m + l->ahead_count;
+    pl_status status = pl_matrix_refresh(sim, PL_FACTOR_TANGENT, l->sub.h, l->q);
+    set->count = m;
+    return status;
+}
+
 pl_status pl_precondition_refresh(pl_linear *l)
 {
     pl_sim *sim = l->sim;
-    PL_TRY(pl_matrix_refresh(sim, PL_FACTOR_TANGENT, l->sub.h, l->q));
+    PL_TRY(refresh_factor(l));
     l->factorizations++;
     l->excess = l->age = 0;
     l->turning = false;
@@ -125,8 +142,10 @@ static pl_status constant_factor(pl_linear *l)
 double pl_precondition_patience(const pl_linear *l)
 {
     const pl_costs *c = &l->sim->costs;
-    double size = 3.0 * l->sim->contacts.count; /* E^-1 between the contacts is made anew as well */
-    return (c->factor + 2 * c->assembly + size * size * size / DENSE_RATE) / (c->solve + c->product);
+    double size = 3.0 * l->sim->contacts.count; /* E^-1 between the contacts is made anew as well, */
+    double solves = size > 0 ? 2 : 1;           /* and paths to them are gone four times */
+    return (c->factor + 2 * c->assembly + size * size * size / DENSE_RATE) /
+           (solves * c->solve + c->product);
 }
 
 /* Whether to make a new factor now: when the last substep's iterations beyond a fresh factor's are more
@@ -179,7 +198,7 @@ static void turn_vector(const pl_linear *l, bool back, const double *x, double *
 /* w = S^-1 of the contact rows, given E^-1 x at the contacts; l->work = -H^T Dd^T w or h^2 H^T w. */
 static void solve_contacts(pl_linear *l, const double *x, const double *moved, double *w)
 {
-    int m = l->turned.count, size = 3 * m;
+    int m = l->turned.count;
     double h2 = l->sub.h * l->sub.h;
     for (int c = 0; c < m; c++) {
         double at[3], pulled[3];
@@ -189,8 +208,7 @@ static void solve_contacts(pl_linear *l, const double *x, const double *moved, d
             w[3 * c + k] = l->transposed ? l->rho[c] * x[3 * c + k] + h2 * at[k]
                                          : l->rho[c] / h2 * x[3 * c + k] - pulled[k];
     }
-    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, l->transposed ? 'T' : 'N', size, 1, l->schur, size, l->pivot,
-                        w, size);
+    pl_contact_space_solve(l->sim->ctx, &l->space, l->laws, l->sim->delassus.w, l->transposed, w);
     memset(l->work, 0, sizeof(double) * 3 * (size_t)l->sim->n);
     for (int c = 0; c < m; c++) {
         double a[3];

@@ -3,11 +3,13 @@
 
 #include "core/vec.h"
 
-pl_status pl_sweep_create(pl_rollout *rollout, const pl_adjoint_def *def, pl_sweep *s)
+#define AHEAD 8 /* substeps whose contacts a factor's order is made for */
+
+pl_status pl_sweep_create(pl_rollout *rollout, const pl_adjoint_def *def, int direction, pl_sweep *s)
 {
     pl_sim *sim = rollout->sim;
     pl_status status = PL_OK;
-    *s = (pl_sweep){.rollout = rollout};
+    *s = (pl_sweep){.rollout = rollout, .direction = direction};
     PL_TRY(pl_sim_refresh(sim));
     pl_sim_forget(sim);
     PL_CHECK(pl_linear_create(sim, def, &s->linear), done);
@@ -51,6 +53,25 @@ static pl_status drive_at(pl_sweep *s, int step, pl_drive *out)
     return pl_drive_resolve(scene, r->time[step] + scene->def.time_step, &inputs, out);
 }
 
+/* The vertices that the next few substeps touch, as far as the factor's life can reach. */
+static pl_status look_ahead(pl_sweep *s, const pl_tape *tape, int k)
+{
+    pl_linear *l = &s->linear;
+    int block = tape->entries[k].step / PL_FORGET_EVERY;
+    l->ahead_count = 0;
+    for (int j = 1; j <= AHEAD; j++) {
+        int at = k + s->direction * j;
+        if (at < 0 || at >= tape->count || tape->entries[at].step / PL_FORGET_EVERY != block)
+            break;
+        const pl_tape_entry *e = &tape->entries[at];
+        PL_TRY(pl_grow(l->sim->ctx, (void **)&l->ahead, &l->ahead_capacity,
+                       l->ahead_count + e->contact_count, sizeof *l->ahead));
+        for (int c = 0; c < e->contact_count; c++)
+            l->ahead[l->ahead_count++] = e->contacts[c].vertex;
+    }
+    return PL_OK;
+}
+
 pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_state *start, double *v0)
 {
     pl_rollout *r = s->rollout;
@@ -87,6 +108,7 @@ pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_sta
         .drive = &s->part,
         .pose_start = s->pose_start,
     };
+    PL_TRY(look_ahead(s, tape, k));
     return pl_linear_setup(&s->linear, e->q, e->contact_count, e->contacts);
 }
 

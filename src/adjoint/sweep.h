@@ -15,17 +15,20 @@ typedef struct pl_sweep {
     double *pose_start;     /* [collider_count, 7] at the start of the substep */
     double *mass_work;      /* [n, 2] per vertex: of mass and of damping */
     int step;               /* the time step, from 0 in this rollout */
+    int direction;          /* of the walk along the tape: -1 or 1 */
     pl_state fake;          /* a view of `before` for pl_drive_between */
 } pl_sweep;
 
-pl_status pl_sweep_create(pl_rollout *rollout, const pl_adjoint_def *def, pl_sweep *out);
+/* direction: -1 from the tape's end to its beginning, 1 from its beginning on. */
+pl_status pl_sweep_create(pl_rollout *rollout, const pl_adjoint_def *def, int direction, pl_sweep *out);
 void pl_sweep_free(pl_sweep *s);
 
 /* Sets up the linearised substep `k` of a tape whose first step starts from `start`; v0 [n, 3] is where
  * its start velocity is put. */
 pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_state *start, double *v0);
 
-/* How a pose in between depends on both ends: translations by (1 - s, s), rotations by these matrices. */
+/* How a pose in between depends on both ends: translations by (1 - s, s), rotations by these matrices.
+ */
 void pl_pose_between_jacobian(const double from[7], const double to[7], double s, double d_from[9],
                               double d_to[9]);
 

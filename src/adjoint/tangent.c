@@ -52,7 +52,7 @@ pl_status pl_rollout_tangent(pl_rollout *r, const pl_adjoint_def *def, const pl_
         return pl_fail(sim->ctx, PL_ERROR_ARGUMENT, "direction: made for %d steps, the rollout has %d",
                        direction->steps, r->steps);
     forward f = {.direction = direction, .visit = visit, .user = user};
-    PL_TRY(pl_sweep_create(r, def, &f.sweep));
+    PL_TRY(pl_sweep_create(r, def, 1, &f.sweep));
     double **vectors[] = {&f.dq, &f.dv, &f.v0, &f.v};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(sim->ctx, *vectors[k], n3, done);
