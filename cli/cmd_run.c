@@ -4,6 +4,7 @@
 #include "progress.h"
 
 #include <limits.h>
+#include <string.h>
 
 enum { UNSET = INT_MIN };
 
@@ -123,7 +124,7 @@ static int run(const char *path, run_options *options, pl_context *ctx)
         pl_status status = pl_output_create(s.sim, &def, &output);
         if (status != PL_OK) {
             cli_report(ctx, status);
-            if (!options->force && status == PL_ERROR_FILE)
+            if (strstr(pl_context_error(ctx), "exists already"))
                 fprintf(stderr, "pliant: --force replaces an earlier output\n");
             code = CLI_FAILED;
             goto done;

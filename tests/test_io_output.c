@@ -343,11 +343,33 @@ static void empty_directory(void **state)
     assert_int_equal(mkdir(f->out, 0777), 0);
     pl_output *output = open_output(f, f->out, false);
     assert_ok(f->ctx, pl_output_step(output, f->state, NULL));
-    assert_int_equal(entries(f->out), 0);
+    pl_output_destroy(output);
+    assert_int_equal(entries(f->out), 0); /* abandoned: it is there again */
+    output = open_output(f, f->out, false);
     assert_ok(f->ctx, pl_output_finish(output, PL_OK));
     pl_output_destroy(output);
     assert_true(exists(f->out, "summary.json"));
     assert_int_equal(entries(f->folder), 1);
+}
+
+/* Somebody takes the place while the simulation runs: what it computed is not thrown away. */
+static void taken_place(void **state)
+{
+    fixture *f = *state;
+    char path[160];
+    pl_output *output = open_output(f, f->out, false);
+    assert_ok(f->ctx, pl_output_step(output, f->state, NULL));
+    assert_int_equal(mkdir(f->out, 0777), 0);
+    snprintf(path, sizeof path, "%s/notes.txt", f->out);
+    fclose(fopen(path, "w"));
+    assert_int_equal(pl_output_finish(output, PL_OK), PL_ERROR_FILE);
+    pl_output_destroy(output);
+    assert_true(exists(f->out, "notes.txt"));
+    const char *kept = strstr(pl_context_error(f->ctx), "it is in ");
+    if (!kept)
+        fail_msg("%s", pl_context_error(f->ctx));
+    assert_true(exists(kept + strlen("it is in "), "summary.json"));
+    assert_true(exists(kept + strlen("it is in "), "volume/000000.vtu"));
 }
 
 static void unwritable_places(void **state)
@@ -358,6 +380,10 @@ static void unwritable_places(void **state)
     def.directory = "/proc/out";
     assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
     def.directory = "/dev/null/out";
+    assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
+    def.directory = "."; /* nothing can be built beside it and moved there */
+    assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
+    def.directory = "/..";
     assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
     def.directory = f->out;
     def.every = 0;
@@ -405,6 +431,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(abandoned_output_leaves_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(existing_directories, setup, teardown),
         cmocka_unit_test_setup_teardown(empty_directory, setup, teardown),
+        cmocka_unit_test_setup_teardown(taken_place, setup, teardown),
         cmocka_unit_test_setup_teardown(unwritable_places, setup, teardown),
         cmocka_unit_test_setup_teardown(full_disk, setup, teardown),
     };

@@ -69,7 +69,8 @@ PL_API pl_output_def pl_output_def_default(void);
 PL_API pl_status pl_output_create(pl_sim *sim, const pl_output_def *def, pl_output **out);
 /* Before the first step with info NULL, then after every step. */
 PL_API pl_status pl_output_step(pl_output *output, const pl_state *state, const pl_step_info *info);
-/* Writes the summary, which names `outcome`, and puts the directory in its place. Once. */
+/* Writes the summary, which names `outcome`, and puts the directory in its place. Once. Where only that
+ * last move fails, the whole directory stays beside its place and the message names it. */
 PL_API pl_status pl_output_finish(pl_output *output, pl_status outcome);
 /* Removes what was written unless it was finished. NULL is fine. */
 PL_API void pl_output_destroy(pl_output *output);

@@ -60,10 +60,12 @@ static bool find_other(const char *path, const char *const *names, char *out, si
     return found || !stream;
 }
 
-/* Whether something in this place may be replaced; nothing there, or nothing in it, is fine. */
-static pl_status check_place(pl_context *ctx, const char *place, bool replace,
-                             const char *const *contents)
+/* Whether something in this place may be replaced; nothing there is fine. An empty directory is removed
+ * now: one that cannot be (a mount point) could not be replaced in the end either. */
+static pl_status check_place(pl_directory *d, const char *const *contents)
 {
+    pl_context *ctx = d->ctx;
+    const char *place = d->place;
     struct stat info;
     char other[128];
     if (lstat(place, &info) != 0)
@@ -72,9 +74,13 @@ static pl_status check_place(pl_context *ctx, const char *place, bool replace,
                    : pl_fail(ctx, PL_ERROR_FILE, "%s: cannot look: %s", place, strerror(errno));
     if (!S_ISDIR(info.st_mode))
         return pl_fail(ctx, PL_ERROR_FILE, "%s: exists and is not a directory", place);
-    if (!find_other(place, (const char *const[]){NULL}, other, sizeof other))
+    if (!find_other(place, (const char *const[]){NULL}, other, sizeof other)) {
+        if (rmdir(place) != 0)
+            return pl_fail(ctx, PL_ERROR_FILE, "%s: cannot be replaced: %s", place, strerror(errno));
+        d->removed_empty = true;
         return PL_OK;
-    if (!replace)
+    }
+    if (!d->replace)
         return pl_fail(ctx, PL_ERROR_FILE, "%s: exists already", place);
     if (find_other(place, contents, other, sizeof other))
         return pl_fail(ctx, PL_ERROR_FILE,
@@ -134,7 +140,12 @@ pl_status pl_directory_open(pl_context *ctx, const char *place, bool replace,
         return PL_ERROR_MEMORY;
     for (size_t end = strlen(d.place); end > 1 && d.place[end - 1] == '/'; end--)
         d.place[end - 1] = '\0';
-    PL_CHECK(check_place(ctx, d.place, replace, contents), done);
+    const char *name = strrchr(d.place, '/') ? strrchr(d.place, '/') + 1 : d.place;
+    if (is_one_of(name, (const char *const[]){"", ".", "..", NULL})) {
+        status = pl_fail(ctx, PL_ERROR_FILE, "%s: expected the name of a directory to make", place);
+        goto done;
+    }
+    PL_CHECK(check_place(&d, contents), done);
     PL_CHECK(make_parents(&d), done);
     PL_CHECK(make_partial(&d), done);
     *out = d;
@@ -187,21 +198,24 @@ static int exchange(pl_directory *d)
 
 pl_status pl_directory_commit(pl_directory *d)
 {
-    bool earlier =
-        d->replace && access(d->place, F_OK) == 0; /* rename() itself replaces an empty one */
+    bool earlier = d->replace && access(d->place, F_OK) == 0;
+    pl_status status = PL_OK;
     if (earlier ? exchange(d) : rename(d->partial, d->place) != 0)
-        return pl_fail(d->ctx, PL_ERROR_FILE, "%s: cannot put the output there: %s", d->place,
-                       strerror(errno));
+        status = pl_fail(d->ctx, PL_ERROR_FILE, "%s: cannot put the output there: %s; it is in %s",
+                         d->place, strerror(errno), d->partial);
     pl_free(d->ctx, d->partial);
     d->partial = NULL;
     d->made_parents = 0;
-    return PL_OK;
+    d->removed_empty = false;
+    return status;
 }
 
 void pl_directory_close(pl_directory *d)
 {
     if (d->partial)
         remove_tree(d->partial);
+    if (d->removed_empty)
+        mkdir(d->place, 0777);
     while (d->place && d->made_parents-- > 0) {
         *strrchr(d->place, '/') = '\0';
         rmdir(d->place);

@@ -106,9 +106,8 @@ pl_status pl_output_finish(pl_output *output, pl_status outcome)
     if (output->surface)
         PL_TRY(write_collection(output, "surface.pvd", "surface"));
     PL_TRY(pl_output_write_summary(output, outcome));
-    PL_TRY(pl_directory_commit(&output->directory));
     output->finished = true;
-    return PL_OK;
+    return pl_directory_commit(&output->directory);
 }
 
 void pl_output_destroy(pl_output *output)
