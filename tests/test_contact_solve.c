@@ -103,7 +103,7 @@ static void test_cold_and_warm(void **state)
             memcpy(again, lambda, sizeof again);
             assert_true(solve(ctx, &s, &p, again).iterations <= 1);
         }
-    assert_true(warm_most <= 8);
+    assert_true(warm_most <= 1); /* the start is predicted from the last solution */
     pl_contact_solver_free(ctx, &s);
     pl_context_destroy(ctx);
 }
@@ -122,6 +122,7 @@ static void test_goal(void **state)
                                     &(pl_contact_problem){p.m, p.laws, p.w, p.single, p.b, no_force},
                                     1e-6, lambda[0], &rough));
     assert_true(rough.converged && rough.residual <= 1e-6);
+    pl_contact_solver_forget(&s); /* or the first answer is where the second solve starts */
     assert_ok(ctx, pl_contact_solve(ctx, &s,
                                     &(pl_contact_problem){p.m, p.laws, p.w, p.single, p.b, no_force}, 0,
                                     lambda[1], &fine));

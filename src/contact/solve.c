@@ -12,6 +12,7 @@
 #define GMRES_LIMIT    20   /* more iterations than this and a new LU is cheaper */
 #define GMRES_ROUGHEST 1e-2 /* of a Newton step's residual: how well its system is solved at least, */
 #define GMRES_FINEST   1e-6 /* and at most: single precision */
+#define PREDICTED      1e-3 /* how well the predicted change of the solution is found */
 #define BLOCK_ROWS     96
 #define WORTH_THREADS  450  /* rows of W: from here on threads pay for their start */
 #define SLOWEST_CHANGE 0.95 /* of eps^2 from one stage of a continuation to the next */
@@ -19,17 +20,19 @@
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
 {
-    void *arrays[] = {s->jacobian, s->single,      s->pivot,  s->vector, s->image,   s->delta,  s->step,
-                      s->trial,    s->trial_delta, s->linear, s->soft,   s->reached, s->product};
+    void *arrays[] = {s->jacobian, s->pivot,   s->vector,      s->image,      s->delta,
+                      s->step,     s->trial,   s->trial_delta, s->linear,     s->soft,
+                      s->reached,  s->product, s->last_delta,  s->last_lambda};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
+    pl_schur_free(ctx, &s->schur);
     pl_krylov_free(ctx, &s->krylov);
     *s = (pl_contact_solver){0};
 }
 
 void pl_contact_solver_forget(pl_contact_solver *s)
 {
-    s->factored = 0;
+    s->schur.count = s->solved = 0;
 }
 
 static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
@@ -49,8 +52,10 @@ static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
     PL_NEW(ctx, s->soft, wanted, fail);
     PL_NEW(ctx, s->reached, 3 * wanted, fail);
     PL_NEW(ctx, s->product, 3 * wanted, fail);
+    PL_NEW(ctx, s->last_delta, 3 * wanted, fail);
+    PL_NEW(ctx, s->last_lambda, 3 * wanted, fail);
     if (wanted >= PL_MANY_CONTACTS) {
-        PL_NEW(ctx, s->single, 9 * wanted * wanted, fail);
+        PL_CHECK(pl_schur_reserve(ctx, &s->schur, (int)wanted), fail);
         PL_NEW(ctx, s->vector, 3 * wanted, fail);
         PL_NEW(ctx, s->image, 3 * wanted, fail);
         PL_CHECK(pl_krylov_reserve(ctx, &s->krylov, 3 * (int)wanted, GMRES_LIMIT), fail);
@@ -208,50 +213,33 @@ static pl_status apply_schur(void *user, const double *x, double *y)
     return PL_OK;
 }
 
-/* y = S^-1 x by the LU kept in single precision. */
-static void back_substitute_single(pl_contact_solver *s, int size, const double *x, double *y)
-{
-    for (int i = 0; i < size; i++)
-        s->vector[i] = (float)x[i];
-    LAPACKE_sgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, s->single, size, s->pivot, s->vector, size);
-    for (int i = 0; i < size; i++)
-        y[i] = s->vector[i];
-}
-
 static pl_status apply_old_lu(void *user, const double *x, double *y)
 {
     const large_system *l = user;
-    back_substitute_single(l->s, 3 * l->p->count, x, y);
+    pl_schur_solve(&l->s->schur, x, y);
     return PL_OK;
 }
 
-/* The LU of S at s->linear in single precision; s->factored stays 0 when S is singular. */
-static void factor_single(pl_context *ctx, pl_contact_solver *s, int m, const double *w)
-{
-    int size = 3 * m;
-    pl_contact_schur(ctx, m, s->linear, w, s->jacobian);
-    for (size_t k = 0; k < (size_t)size * (size_t)size; k++)
-        s->single[k] = (float)s->jacobian[k];
-    bool regular = LAPACKE_sgetrf_work(LAPACK_COL_MAJOR, size, size, s->single, size, s->pivot) == 0;
-    s->factored = regular ? m : 0;
-}
-
-/* s->step = S^-1 s->trial by GMRES to a relative residual, with the LU of an earlier S or of this one.
- */
+/* s->step = S^-1 s->trial by GMRES to a relative residual, with the LU of an earlier S as long as that
+ * is cheaper than a new one. */
 static pl_status iterative_step(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
                                 double accuracy, bool *solved)
 {
     int m = p->count, size = 3 * m;
     large_system l = {ctx, s, p};
     pl_krylov_result result = {0};
-    for (int attempt = s->factored == m ? 0 : 1; attempt < 2 && !result.converged; attempt++) {
-        if (attempt == 1)
-            factor_single(ctx, s, m, p->w);
-        if (!s->factored)
+    bool old = s->schur.count == m && s->excess < pl_schur_patience(&s->schur);
+    for (int attempt = old ? 0 : 1; attempt < 2 && !result.converged; attempt++) {
+        if (attempt == 1) {
+            pl_schur_factor(ctx, &s->schur, m, p->laws, s->linear, p->single);
+            s->excess = 0;
+        }
+        if (!s->schur.count)
             break;
         PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, &l},
                         (pl_operator){apply_old_lu, &l}, s->trial, s->step, accuracy, GMRES_LIMIT,
                         &result));
+        s->excess += attempt == 0 ? result.iterations - 1 : 0;
     }
     *solved = result.converged;
     return PL_OK;
@@ -274,7 +262,6 @@ static pl_status newton_step(pl_context *ctx, pl_contact_solver *s, const pl_con
     memcpy(s->step, s->trial, sizeof(double) * (size_t)size);
     *solved =
         LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, s->jacobian, size, s->pivot, s->step, size) == 0;
-    s->factored = 0;
     return PL_OK;
 }
 
@@ -284,6 +271,36 @@ static double step_accuracy(double value, double last_value, double goal)
 {
     double wanted = fmax(value / last_value, 0.1 * goal / sqrt(2 * value));
     return fmin(fmax(wanted, GMRES_FINEST), GMRES_ROUGHEST);
+}
+
+/* A better start than forces of another free motion: the law linearised at the solution found last,
+ *
+ *     D_delta (delta - last_delta) + D_lambda (lambda - last_lambda) = 0,
+ *
+ * which holds as long as no contact changes its mode. Taken if it does what it should. */
+static pl_status predict(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
+                         double *lambda)
+{
+    int m = p->count, size = 3 * m;
+    bool solved;
+    displacement(ctx, s, p, lambda, s->delta);
+    for (int c = 0; c < m; c++) {
+        double moved[3], pressed[3], force[3];
+        pl_sub3(s->delta + 3 * c, s->last_delta + 3 * c, moved);
+        pl_sub3(lambda + 3 * c, s->last_lambda + 3 * c, pressed);
+        pl_mat3_vec(s->linear[c].d_delta, moved, s->linear[c].residual);
+        pl_mat3_vec(s->linear[c].d_lambda, pressed, force);
+        pl_axpy3(1, force, s->linear[c].residual);
+    }
+    PL_TRY(newton_step(ctx, s, p, PREDICTED, &solved));
+    if (!solved)
+        return PL_OK;
+    for (int i = 0; i < size; i++)
+        s->trial[i] = lambda[i] + s->step[i];
+    displacement(ctx, s, p, s->trial, s->trial_delta);
+    if (merit(m, p->laws, s->trial_delta, s->trial) < merit(m, p->laws, s->delta, lambda))
+        memcpy(lambda, s->trial, sizeof(double) * (size_t)size);
+    return PL_OK;
 }
 
 static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
@@ -376,9 +393,14 @@ pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_conta
     if (p->count == 0)
         return PL_OK;
     PL_TRY(reserve(ctx, s, p->count));
+    if (s->solved == p->count)
+        PL_TRY(predict(ctx, s, p, lambda));
     PL_TRY(newton(ctx, s, p, p->laws, goal, lambda, out));
     if (!out->converged)
         PL_TRY(continuation(ctx, s, p, lambda, out));
+    s->solved = out->converged ? p->count : 0;
+    memcpy(s->last_delta, s->delta, sizeof(double) * 3 * (size_t)p->count);
+    memcpy(s->last_lambda, lambda, sizeof(double) * 3 * (size_t)p->count);
     return PL_OK;
 }
 
@@ -388,10 +410,9 @@ bool pl_contact_linearize(pl_context *ctx, pl_contact_solver *s, const pl_contac
     int m = p->count, size = 3 * m;
     for (int c = 0; c < m; c++)
         pl_law_newton(&p->laws[c], s->delta + 3 * c, lambda + 3 * c, &s->linear[c]);
-    s->factored = 0;
     if (m >= PL_MANY_CONTACTS) {
-        factor_single(ctx, s, m, p->w);
-        return s->factored == m;
+        pl_schur_factor(ctx, &s->schur, m, p->laws, s->linear, p->single);
+        return s->schur.count == m;
     }
     pl_contact_schur(ctx, m, s->linear, p->w, s->jacobian);
     return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, s->jacobian, size, s->pivot) == 0;
@@ -400,8 +421,8 @@ bool pl_contact_linearize(pl_context *ctx, pl_contact_solver *s, const pl_contac
 void pl_contact_back_substitute(pl_contact_solver *s, int m, double *x)
 {
     int size = 3 * m;
-    if (s->factored == m)
-        back_substitute_single(s, size, x, x);
+    if (m >= PL_MANY_CONTACTS)
+        pl_schur_solve(&s->schur, x, x);
     else
         LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, s->jacobian, size, s->pivot, x, size);
 }

@@ -5,13 +5,14 @@
  *
  * by Newton's method on the Fischer-Burmeister form with the Jacobian S = D_lambda + D_delta W, and
  * continuation in eps when that fails. Systems of few contacts are solved by a dense LU; of many by
- * GMRES, as well as the Newton step deserves, with the LU of an earlier S. Both S and its LU are then
- * in single precision: they change how fast Newton's method converges, never what it converges to.
+ * GMRES, as well as the Newton step deserves, with a nearly exact inverse of an earlier S (schur.h).
+ * Both are then in single precision: they change how fast Newton's method converges, never what it
+ * converges to.
  */
 #ifndef PL_CONTACT_SOLVE_H
 #define PL_CONTACT_SOLVE_H
 
-#include "contact/law.h"
+#include "contact/schur.h"
 #include "linalg/krylov.h"
 
 /* From here on a step of GMRES with an old LU is cheaper than a new LU. */
@@ -20,14 +21,16 @@
 typedef struct pl_contact_solver {
     int capacity;     /* contacts there is room for */
     double *jacobian; /* [3 m, 3 m] LU of S, column-major for LAPACK */
-    float *single;    /* [3 m, 3 m] the same in single precision, for many contacts */
     int *pivot;       /* [3 m] of the last LU */
-    int factored;     /* contacts of the S whose LU is kept in `single`; 0 = none */
+    pl_schur schur;   /* with many contacts: of this S, or an earlier one */
+    int excess;       /* iterations spent with it since beyond what a new one takes */
     pl_krylov krylov;
     float *vector, *image;                      /* [3 m] operands in single precision */
     double *product;                            /* [3 m] */
     double *delta, *step, *trial, *trial_delta; /* [3 m] */
     pl_law_linear *linear;                      /* [m] */
+    int solved;                                 /* contacts of the solution found last; 0 = none */
+    double *last_delta, *last_lambda;           /* [3 m] that solution, at which `linear` was taken */
     pl_law *soft;                               /* [m] laws of a continuation stage */
     double *reached;                            /* [3 m] where the last stage ended */
 } pl_contact_solver;

@@ -85,7 +85,8 @@ pl_status pl_coupled_newton(pl_sim *sim, const double *q, const double *move, in
     pl_matrix_diagonal(sim, h);
     pl_elastic_evaluate(sim->elastic, q, false, h * h, sim->diagonal, NULL, sim->tangent);
     pl_stage(sim, PL_STAGE_ASSEMBLE);
-    pl_contact_problem problem = {.count = m, .laws = sim->laws, .w = sim->delassus.w};
+    pl_contact_problem problem = {
+        .count = m, .laws = sim->laws, .w = sim->delassus.w, .single = sim->delassus.single};
     bool regular = pl_contact_linearize(sim->ctx, &sim->contact_solver, &problem, sim->lambda);
     pl_stage(sim, PL_STAGE_CONTACT);
     if (!regular)

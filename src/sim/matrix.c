@@ -96,12 +96,19 @@ static pl_status refresh_constant(pl_sim *sim, double h)
     return PL_OK;
 }
 
+void pl_matrix_forget(pl_sim *sim)
+{
+    sim->factor = PL_FACTOR_NONE;
+    pl_delassus_reset(&sim->delassus);
+    sim->contact_solver.schur.count = 0;
+}
+
 pl_status pl_matrix_refresh(pl_sim *sim, pl_factor_kind kind, double h, const double *q)
 {
     if (kind == PL_FACTOR_CONSTANT && sim->factor == kind && sim->factor_h == h)
         return PL_OK;
     bool anew = sim->factor == PL_FACTOR_NONE;
-    pl_sim_forget(sim);
+    pl_matrix_forget(sim);
     pl_matrix_diagonal(sim, h);
     PL_TRY(kind == PL_FACTOR_CONSTANT ? refresh_constant(sim, h) : refresh_tangent(sim, anew, h, q));
     sim->factor = kind;

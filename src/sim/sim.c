@@ -45,9 +45,9 @@ pl_status pl_sim_refresh(pl_sim *sim)
 
 void pl_sim_forget(pl_sim *sim)
 {
-    sim->factor = PL_FACTOR_NONE;
-    pl_delassus_reset(&sim->delassus);
+    pl_matrix_forget(sim);
     pl_contact_solver_forget(&sim->contact_solver);
+    sim->accelerated = false;
 }
 
 static pl_status create_elastic(pl_sim *sim)
@@ -95,7 +95,7 @@ static pl_status allocate(pl_sim *sim)
     for (size_t k = 0; k < sizeof scalars / sizeof *scalars; k++)
         PL_NEW(ctx, *scalars[k], n, done);
     double **vectors[] = {&sim->external, &sim->gradient, &sim->residual, &sim->guess, &sim->iterate,
-                          &sim->move,     &sim->trial,    &sim->trial_move, &sim->combined,
+                          &sim->move,     &sim->trial,    &sim->trial_move, &sim->combined, &sim->acceleration,
                           &sim->spring};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(ctx, *vectors[k], 3 * n, done);
@@ -161,7 +161,7 @@ void pl_sim_destroy(pl_sim *sim)
     void *arrays[] = {sim->mass,     sim->damping,  sim->pin_stiffness, sim->diagonal,   sim->tangent,
                       sim->constant, sim->shapes,   sim->laws,          sim->lambda,     sim->free_motion,
                       sim->external, sim->gradient, sim->residual,      sim->guess,      sim->iterate,
-                      sim->move,     sim->trial,    sim->trial_move,    sim->combined, sim->spring,     sim->pose_start,
+                      sim->move,     sim->trial,    sim->trial_move,    sim->combined, sim->acceleration, sim->spring,     sim->pose_start,
                       sim->vertex_work, sim->origin, sim->coupled, sim};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);

@@ -91,6 +91,8 @@ struct pl_sim {
     int *vertex_work;    /* [2 n] */
     pl_drive drive, substep_drive;
     double *pose_start;  /* [collider_count, 7] */
+    bool accelerated;
+    double *acceleration; /* [n, 3] of the last substep, if there was one: for the next one's guess */
     pl_state *backup;    /* the state before the step */
     pl_step_info info;
     double stage_start;
@@ -98,7 +100,7 @@ struct pl_sim {
 
 /* Refreshes the derived arrays if the scene's parameters changed. */
 pl_status pl_sim_refresh(pl_sim *sim);
-/* Drops the factor and what was cached with it, so that results depend on the state alone. */
+/* Drops what is kept from step to step, so that results depend on the state alone. */
 void pl_sim_forget(pl_sim *sim);
 
 /* ---- drive.c: from tables and inputs to forces */
@@ -122,6 +124,8 @@ void pl_drive_external(const pl_scene *scene, const double *mass, const pl_drive
 /* ---- matrix.c: the matrix that stands for the tangent */
 /* sim->diagonal = M + hC + h^2 k */
 void pl_matrix_diagonal(pl_sim *sim, double h);
+/* Drops the factor and what belongs to it. */
+void pl_matrix_forget(pl_sim *sim);
 /* Makes the factor for time step h at q; clamps the tangent when it is not positive definite. */
 pl_status pl_matrix_refresh(pl_sim *sim, pl_factor_kind kind, double h, const double *q);
 /* x = E^-1 b, to single precision: for corrections */

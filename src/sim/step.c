@@ -32,9 +32,12 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
         state->contacts[c] = pl_contact_tell(&sim->contacts.points[c], sim->trial);
     state->contact_count = m;
     for (int i = 0; i < 3 * sim->n; i++) {
-        state->v[i] = sim->trial[i] / sub->h;
+        double v = sim->trial[i] / sub->h;
+        sim->acceleration[i] = (v - state->v[i]) / sub->h;
+        state->v[i] = v;
         state->q[i] = sim->iterate[i];
     }
+    sim->accelerated = true;
     memcpy(state->pin_target, sub->drive->pin_target,
            sizeof(double) * 3 * (size_t)sim->scene->pin_vertex_count);
     memcpy(state->collider_pose, sub->drive->collider_pose,

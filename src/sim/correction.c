@@ -1,0 +1,197 @@
+/*
+ * One correction of an iterate: the elastic residual, and the move by the factor in use with the
+ * contact law solved along the way.
+ *
+ *     r = F_el(q),   b = H(q - E^-1 r) - d,   law(b + W lambda, lambda) = 0,   move = E^-1 (-r + h^2
+ * H^T lambda)
+ */
+#include "sim/newton.h"
+
+#include "core/vec.h"
+
+#define LAW_GOAL        0.003 /* of the correction: how well the contact law is solved on the way */
+#define LAW_EXACT_BELOW 1     /* tolerances: expecting a correction as small as this, to rounding */
+
+bool pl_newton_evaluate(pl_newton *s, const double *q)
+{
+    pl_sim *sim = s->sim;
+    const pl_substep *sub = s->sub;
+    double h = sub->h;
+    pl_elastic_result e = pl_elastic_evaluate(sim->elastic, q, false, 0, NULL, sim->gradient, NULL);
+    s->inadmissible = e.inadmissible;
+    sim->info.energy_elastic = e.energy;
+    s->potential = h * h * e.energy;
+    for (int i = 0; e.inadmissible < 0 && i < sim->n; i++)
+        for (int k = 3 * i; k < 3 * i + 3; k++) {
+            double u = q[k] - sub->q0[k], inertia = sim->mass[i] + h * sim->damping[i];
+            double push = h * sim->mass[i] * sub->v0[k] + h * h * sim->external[k];
+            double pull = h * h * sim->pin_stiffness[i],
+                   anchor = h * h * sim->spring[k] - pull * sub->q0[k];
+            sim->residual[k] = (inertia + pull) * u - push - anchor + h * h * sim->gradient[k];
+            s->potential += (0.5 * (inertia + pull) * u - push - anchor) * u;
+        }
+    pl_stage(sim, PL_STAGE_LOCAL);
+    return e.inadmissible < 0;
+}
+
+static pl_status reserve_contacts(pl_sim *sim)
+{
+    int need = sim->contacts.count, capacity = sim->law_capacity;
+    if (need <= capacity)
+        return PL_OK;
+    int wanted = need + need / 2 + 16;
+    pl_law *laws = pl_alloc(sim->ctx, (size_t)wanted, sizeof *laws);
+    double *lambda = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *lambda);
+    double *motion = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *motion);
+    double *origin = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *origin);
+    bool ok = laws && lambda && motion && origin;
+    pl_free(sim->ctx, ok ? sim->laws : laws);
+    pl_free(sim->ctx, ok ? sim->lambda : lambda);
+    pl_free(sim->ctx, ok ? sim->free_motion : motion);
+    pl_free(sim->ctx, ok ? sim->origin : origin);
+    if (!ok)
+        return PL_ERROR_MEMORY;
+    sim->laws = laws, sim->lambda = lambda, sim->free_motion = motion, sim->origin = origin;
+    sim->law_capacity = wanted;
+    return PL_OK;
+}
+
+pl_status pl_newton_prepare(pl_newton *s)
+{
+    pl_sim *sim = s->sim;
+    int m = sim->contacts.count;
+    PL_TRY(reserve_contacts(sim));
+    s->prepared = true;
+    if (m == 0)
+        return PL_OK;
+    PL_TRY(
+        pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), s->sub->h, &sim->contacts));
+    pl_matrix_focus(sim);
+    for (int c = 0; c < m; c++) {
+        const double *w = sim->delassus.w + (size_t)(3 * c) * (size_t)(3 * m + 1);
+        size_t next = (size_t)(3 * m + 1);
+        sim->laws[c] = (pl_law){
+            .mu = sim->contacts.points[c].mu,
+            .epsilon2 = sim->scene->def.contact_epsilon2,
+            .rho = (w[0] + w[next] + w[2 * next]) / 3,
+        };
+        memcpy(sim->lambda + 3 * c, sim->contacts.points[c].lambda, 3 * sizeof(double));
+    }
+    pl_stage(sim, PL_STAGE_CONTACT);
+    return PL_OK;
+}
+
+/* How well the contact law is to be solved, m: on the way to the solution not much better than the
+ * elastic problem will be after this correction, whose size the last one and the rate foretell. */
+static double law_goal(const pl_newton *s, const double *move)
+{
+    if (s->law_exact)
+        return 0;
+    const pl_contact_set *set = &s->sim->contacts;
+    double last = s->norm, rate = s->stale && s->last_rate > 0 ? s->last_rate : 0.1;
+    for (int c = 0; s->norm == 0 && c < set->count; c++)
+        last = fmax(last, pl_norm3(move + 3 * (size_t)set->points[c].vertex[0]));
+    double expected = fmin(rate, 1) * last;
+    return expected > LAW_EXACT_BELOW * s->sim->scene->def.tolerance ? LAW_GOAL * expected : 0;
+}
+
+/* lambda from the contact law, given the move that the present forces (sim->origin) make. */
+static pl_status solve_law(pl_newton *s, const double *q, const double *move)
+{
+    pl_sim *sim = s->sim;
+    int m = sim->contacts.count;
+    pl_contact_solution solution;
+    for (int c = 0; c < m; c++) {
+        const pl_contact_point *p = &sim->contacts.points[c];
+        for (int k = 0; k < p->count; k++)
+            for (int i = 3 * p->vertex[k]; i < 3 * p->vertex[k] + 3; i++)
+                sim->guess[i] = (q[i] - s->sub->q0[i]) + move[i];
+        pl_contact_delta(p, sim->guess, sim->free_motion + 3 * c);
+    }
+    double goal = law_goal(s, move);
+    pl_contact_problem problem = {
+        m, sim->laws, sim->delassus.w, sim->delassus.single, sim->free_motion, sim->origin};
+    PL_TRY(pl_contact_solve(sim->ctx, &sim->contact_solver, &problem, goal, sim->lambda, &solution));
+    sim->info.inner_iterations += solution.iterations;
+    s->law_failed = !solution.converged;
+    s->law_rough = goal > 0;
+    s->law_residual = solution.residual;
+    if (s->law_failed)
+        pl_log(sim->ctx, PL_LOG_DEBUG,
+               "step %d: contact law off by %.3e m at contact %d of %d after %d iterations",
+               s->sub->step, solution.residual, solution.worst, m, solution.iterations);
+    pl_stage(sim, PL_STAGE_CONTACT);
+    return PL_OK;
+}
+
+/* move = E^-1 (rhs + h^2 H^T (lambda - origin)), rhs in `move`: what the present forces move at the
+ * contacts, the law's change of them, then everything. In single precision but for the contacts, where
+ * gaps of 1e-12 m are to be met. */
+static pl_status move_with_contacts(pl_newton *s, const double *q, double *move)
+{
+    pl_sim *sim = s->sim;
+    double h2 = s->sub->h * s->sub->h;
+    PL_TRY(pl_matrix_begin(sim, move, move));
+    pl_stage(sim, PL_STAGE_SOLVE);
+    PL_TRY(solve_law(s, q, move));
+    memset(sim->guess, 0, sizeof(double) * 3 * (size_t)sim->n);
+    for (int c = 0; c < sim->contacts.count; c++) {
+        double change[3];
+        pl_sub3(sim->lambda + 3 * c, sim->origin + 3 * c, change);
+        pl_contact_scatter(&sim->contacts.points[c], h2, change, sim->guess);
+    }
+    PL_TRY(pl_matrix_end(sim, sim->guess, move));
+    pl_stage(sim, PL_STAGE_SOLVE);
+    return PL_OK;
+}
+
+/* move = E^-1(-r + h^2 H^T lambda) for the residual last evaluated (at q); *norm its largest vertex. */
+static pl_status correct_once(pl_newton *s, const double *q, double *move, double *norm)
+{
+    pl_sim *sim = s->sim;
+    double h2 = s->sub->h * s->sub->h;
+    int m = sim->contacts.count;
+    sim->info.iterations++;
+    for (int i = 0; i < 3 * sim->n; i++)
+        move[i] = -sim->residual[i];
+    if (m > 0)
+        memcpy(sim->origin, sim->lambda, sizeof(double) * 3 * (size_t)m);
+    for (int c = 0; c < m; c++)
+        pl_contact_scatter(&sim->contacts.points[c], h2, sim->origin + 3 * c, move);
+    s->law_failed = s->law_rough = false;
+    if (m > 0) {
+        PL_TRY(move_with_contacts(s, q, move));
+    } else {
+        PL_TRY(pl_matrix_correct(sim, move, move));
+        pl_stage(sim, PL_STAGE_SOLVE);
+    }
+    *norm = 0;
+    for (int i = 0; i < sim->n; i++) {
+        double length = pl_norm3(move + 3 * (size_t)i);
+        if (!(length <= *norm)) { /* also when not a number */
+            *norm = length;
+            s->worst = i;
+        }
+    }
+    return PL_OK;
+}
+
+/* The same; where it is smaller than what the law was left with, it says nothing: once more, exactly.
+ */
+pl_status pl_newton_correct(pl_newton *s, const double *q, double *move, double *norm)
+{
+    PL_TRY(correct_once(s, q, move, norm));
+    if (!s->law_rough || *norm >= s->law_residual)
+        return PL_OK;
+    s->law_exact = true;
+    pl_status status = correct_once(s, q, move, norm);
+    s->law_exact = false;
+    return status;
+}
+
+void pl_newton_keep_forces(pl_newton *s)
+{
+    pl_contact_set *set = &s->sim->contacts;
+    for (int c = 0; s->prepared && c < set->count; c++)
+        memcpy(set->points[c].lambda, s->sim->lambda + 3 * c, 3 * sizeof(double));
+}

@@ -1,0 +1,49 @@
+/*
+ * The state of one substep's iteration, and what its parts share: newton.c decides, correction.c finds
+ * corrections, start.c the first iterate.
+ */
+#ifndef PL_NEWTON_H
+#define PL_NEWTON_H
+
+#include "sim/sim.h"
+
+typedef struct pl_newton {
+    pl_sim *sim;
+    const pl_substep *sub;
+    double potential;       /* whose gradient is F_el, J s^2, at the last evaluation */
+    double energy;          /* the same at the iterate */
+    double norm;            /* of sim->move, m: largest vertex */
+    int worst;              /* its vertex */
+    bool stale;             /* the factor was made at another iterate */
+    bool prepared;          /* sim->lambda belongs to the present contacts */
+    double rate, last_rate; /* of the last two steps, of the last one */
+    bool fresh_step;        /* the last step was a new factor's first */
+    double fresh_rate;      /* how much the first step of the newest factor shrank the correction */
+    bool truncated;         /* steps are Newton's own: the lagged factor has become too slow */
+    bool slow_cg;           /* finding the last of them took long */
+    int uphill;             /* steps accepted although the correction grew */
+    bool downhill;          /* the step being attempted is one down the potential */
+    int inadmissible;       /* element with J <= 0 at the last evaluation, or -1 */
+    bool law_failed;        /* the contact law was not solved at the last correction */
+    bool law_rough;         /* it was solved only as well as needed on the way, */
+    double law_residual;    /* to this, m */
+    bool law_exact;         /* it is to be solved to rounding */
+} pl_newton;
+
+/* ---- correction.c */
+/* F_el at q into sim->residual, and the potential it is the gradient of; false when an element is
+ * inadmissible there. */
+bool pl_newton_evaluate(pl_newton *s, const double *q);
+/* Laws and Delassus matrix for the present contacts and factor; the warm start from the contacts. */
+pl_status pl_newton_prepare(pl_newton *s);
+/* move = E^-1(-r + h^2 H^T lambda) for the residual last evaluated (at q), lambda by the contact law;
+ * *norm its largest vertex. */
+pl_status pl_newton_correct(pl_newton *s, const double *q, double *move, double *norm);
+/* The forces found so far, as the contacts' own: the next start. */
+void pl_newton_keep_forces(pl_newton *s);
+
+/* ---- start.c */
+/* External forces, springs, contacts with the forces they had, and the first iterate. */
+pl_status pl_newton_begin(pl_newton *s, const pl_state *warm);
+
+#endif

@@ -1,0 +1,105 @@
+/* Where a substep begins: forces, contacts, the first iterate. */
+#include "sim/newton.h"
+
+#include "core/vec.h"
+
+/* Forces of the last step's contacts, as far as they are contacts again. */
+static void warm_start(pl_contact_set *set, const pl_state *state)
+{
+    int k = 0;
+    for (int c = 0; c < set->count; c++) {
+        pl_contact_point *p = &set->points[c];
+        while (k < state->contact_count && (state->contacts[k].vertex < p->vertex[0] ||
+                                            (state->contacts[k].vertex == p->vertex[0] &&
+                                             state->contacts[k].collider < p->collider)))
+            k++;
+        if (k == state->contact_count || state->contacts[k].vertex != p->vertex[0] ||
+            state->contacts[k].collider != p->collider)
+            continue;
+        pl_mat3_vec(p->frame, state->contacts[k].force_tangent, p->lambda);
+        p->lambda[0] = state->contacts[k].force_normal;
+    }
+}
+
+pl_obstacles pl_substep_obstacles(const pl_sim *sim, const pl_substep *sub)
+{
+    return (pl_obstacles){
+        .count = sim->scene->collider_count,
+        .shapes = sim->shapes,
+        .pose_start = sub->pose_start,
+        .pose_end = sub->drive->collider_pose,
+        .body_count = sim->scene->body_count,
+        .friction = sim->scene->friction,
+        .body_of = sim->scene->body_of,
+    };
+}
+
+/* The squared length of the residual at the point last evaluated, forces divided by masses. */
+static double imbalance(pl_newton *s)
+{
+    pl_sim *sim = s->sim;
+    double h2 = s->sub->h * s->sub->h, sum = 0;
+    for (int c = 0; c < sim->contacts.count; c++)
+        pl_contact_scatter(&sim->contacts.points[c], -h2, sim->contacts.points[c].lambda,
+                           sim->residual);
+    for (int i = 0; i < 3 * sim->n; i++)
+        sum += sim->residual[i] * sim->residual[i] / sim->mass[i / 3];
+    for (int c = 0; c < sim->contacts.count; c++)
+        pl_contact_scatter(&sim->contacts.points[c], h2, sim->contacts.points[c].lambda, sim->residual);
+    return sum;
+}
+
+/* The first iterate: q0 + h v0, shortened until it is admissible, or with the last substep's
+ * acceleration q0 + h v0 + h^2 a where that is closer to balance, as it is in smooth motion. */
+static pl_status guess(pl_newton *s)
+{
+    pl_sim *sim = s->sim;
+    const pl_substep *sub = s->sub;
+    double h = sub->h, t = 1;
+    do {
+        for (int i = 0; i < 3 * sim->n; i++)
+            sim->iterate[i] = sub->q0[i] + t * h * sub->v0[i];
+        t = t > 1e-3 ? 0.5 * t : 0;
+    } while (!pl_newton_evaluate(s, sim->iterate) && (t > 0 || s->inadmissible < 0));
+    s->energy = s->potential;
+    if (s->inadmissible >= 0)
+        return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "element %d is inverted at the start of the step",
+                       s->inadmissible);
+    if (!sim->accelerated)
+        return PL_OK;
+    double before = imbalance(s);
+    for (int i = 0; i < 3 * sim->n; i++)
+        sim->trial[i] = sub->q0[i] + h * sub->v0[i] + h * h * sim->acceleration[i];
+    if (pl_newton_evaluate(s, sim->trial) && imbalance(s) < before) {
+        double *swap = sim->iterate;
+        sim->iterate = sim->trial, sim->trial = swap;
+    } else {
+        pl_newton_evaluate(s, sim->iterate);
+    }
+    s->energy = s->potential;
+    return PL_OK;
+}
+
+pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
+{
+    pl_sim *sim = s->sim;
+    const pl_substep *sub = s->sub;
+    const pl_scene *scene = sim->scene;
+    double h = sub->h;
+    pl_drive_external(scene, sim->mass, sub->drive, sub->q0, sub->v0, sim->external);
+    memset(sim->spring, 0, sizeof(double) * 3 * (size_t)sim->n);
+    for (int p = 0; p < scene->pin_count; p++)
+        for (int k = scene->pins[p].first; k < scene->pins[p].first + scene->pins[p].count; k++)
+            pl_axpy3(1 / scene->pins[p].compliance, sub->drive->pin_target + 3 * k,
+                     sim->spring + 3 * (size_t)scene->pin_vertex[k]);
+    for (int i = 0; i < 3 * sim->n; i++)
+        sim->guess[i] = sub->q0[i] + h * sub->v0[i] + h * h * sim->external[i] / sim->mass[i / 3];
+    pl_obstacles o = pl_substep_obstacles(sim, sub);
+    int added;
+    sim->contacts.count = 0;
+    PL_TRY(pl_contacts_detect(sim->ctx, &o, sim->n, sub->q0, sim->guess, sim->margin, false,
+                              &sim->contacts, &added));
+    warm_start(&sim->contacts, warm);
+    pl_stage(sim, PL_STAGE_CONTACT);
+    return guess(s);
+}
