@@ -183,6 +183,9 @@ static void test_pins(void **state)
            "pin.offset");
     REFUSE(pl_scene_add_pin(w.scene, &def, NULL), def, good, rotation, ((pl_table){2, on, nan4}),
            "pin.rotation");
+    const double no_axis[4] = {0, 0, 0, 1};
+    REFUSE(pl_scene_add_pin(w.scene, &def, NULL), def, good, rotation, ((pl_table){1, on, no_axis}),
+           "axis of length 0");
     REFUSE(pl_scene_add_pin(w.scene, &def, NULL), def, good, pivot[1], NAN, "pivot");
     assert_int_equal(pl_scene_get_info(w.scene).pin_count, 0);
     assert_int_equal(pl_scene_get_info(w.scene).pin_vertex_count, 0);

@@ -282,7 +282,7 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
             l->sim->ctx, PL_ERROR_CONVERGENCE,
             "step %d: the linearised system reached a relative residual of %.2g in %d iterations, "
             "not %.2g (%d contacts)",
-            l->sub.step, result.residual, result.iterations, l->def.tolerance, l->sim->contacts.count);
+            l->sub.step + 1, result.residual, result.iterations, l->def.tolerance, l->sim->contacts.count);
     return PL_OK;
 }
 

@@ -29,7 +29,7 @@ static pl_status exact_tangent(pl_linear *l)
     pl_elastic_result e =
         pl_elastic_evaluate(sim->elastic, l->q, false, h * h, sim->diagonal, NULL, sim->tangent);
     if (e.inadmissible >= 0)
-        return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "step %d: element %d is inverted", l->sub.step,
+        return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "step %d: element %d is inverted", l->sub.step + 1,
                        e.inadmissible);
     return PL_OK;
 }
@@ -86,7 +86,7 @@ static pl_status factor_schur(pl_linear *l)
         pl_contact_space_factor(sim->ctx, &l->space, m, l->laws, l->rho, sim->delassus.w, &singular));
     if (singular)
         return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "step %d: the contact block is singular",
-                       l->sub.step);
+                       l->sub.step + 1);
     return PL_OK;
 }
 

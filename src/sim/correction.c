@@ -116,10 +116,11 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
     s->law_failed = !solution.converged;
     s->law_rough = goal > 0;
     s->law_residual = solution.residual;
+    s->law_worst = sim->contacts.points[solution.worst].vertex[0];
     if (s->law_failed)
         pl_log(sim->ctx, PL_LOG_DEBUG,
                "step %d: contact law off by %.3e m at contact %d of %d after %d iterations",
-               s->sub->step, solution.residual, solution.worst, m, solution.iterations);
+               s->sub->step + 1, solution.residual, solution.worst, m, solution.iterations);
     pl_stage(sim, PL_STAGE_CONTACT);
     return PL_OK;
 }

@@ -110,7 +110,7 @@ static pl_status attempt(pl_newton *s, const double *step, double t, bool *accep
     s->law_failed = false;
     if (pl_newton_evaluate(s, sim->trial))
         PL_TRY(pl_newton_correct(s, sim->trial, sim->trial_move, &trial_norm));
-    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: move %.3e m, after %g of it%s %.3e m%s%s%s", s->sub->step,
+    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: move %.3e m, after %g of it%s %.3e m%s%s%s", s->sub->step + 1,
            s->norm, t, step == sim->move ? "" : " combined", trial_norm,
            s->stale ? ", lagged factor" : "", s->inadmissible >= 0 ? ", inverted" : "",
            s->law_failed ? ", law unsolved" : "");
@@ -167,7 +167,7 @@ static pl_status advance_truncated(pl_newton *s, bool *accepted, double *theta)
     int limit = sim->solver == PL_SOLVER_CONSTANT ? 10 * CG_CONSTANT : (int)(CG_LIMIT * factor) + 1;
     pl_newton_evaluate(s, sim->iterate);
     PL_TRY(pl_truncated_newton(sim, s->sub->h, sim->iterate, s->norm, limit, sim->combined, &found));
-    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: %d linear iterations%s", s->sub->step, found.iterations,
+    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: %d linear iterations%s", s->sub->step + 1, found.iterations,
            found.kind == PL_TRUNCATED_DOWNHILL ? ", downhill"
            : found.kind == PL_TRUNCATED_NONE   ? ", given up"
                                                : "");
@@ -197,7 +197,7 @@ static pl_status advance_coupled(pl_newton *s, bool *accepted, double *theta)
     pl_truncated found;
     PL_TRY(return_to_iterate(s));
     PL_TRY(pl_coupled_newton(sim, sim->iterate, sim->move, COUPLED_LIMIT, sim->combined, &found));
-    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: GMRES %d iterations%s", s->sub->step, found.iterations,
+    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: GMRES %d iterations%s", s->sub->step + 1, found.iterations,
            found.kind == PL_TRUNCATED_NONE ? ", given up" : "");
     if (found.kind == PL_TRUNCATED_NEWTON)
         PL_TRY(attempt(s, sim->combined, 1, accepted, theta));
@@ -248,7 +248,8 @@ static pl_status advance(pl_newton *s, pl_substep_result *out, double *theta)
     for (double t = 0.5; !accepted && t >= SHORTEST_STEP; t *= 0.5)
         PL_TRY(attempt(s, sim->move, t, &accepted, theta));
     out->converged = accepted;
-    out->worst_vertex = s->inadmissible >= 0 ? s->inadmissible : s->worst;
+    out->vertex = s->law_failed ? s->law_worst : s->worst;
+    out->element = s->inadmissible;
     out->reason = s->inadmissible >= 0 ? "an element would invert"
                   : s->law_failed      ? "the contact law was not solved"
                                        : "no step reduces the residual";
@@ -321,7 +322,8 @@ static pl_status iterate(pl_newton *s, pl_substep_result *out)
             PL_TRY(refresh(s));
     }
     out->reason = "too many iterations";
-    out->worst_vertex = s->worst;
+    out->vertex = s->worst;
+    out->element = -1;
     return PL_OK;
 }
 

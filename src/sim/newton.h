@@ -25,6 +25,7 @@ typedef struct pl_newton {
     bool downhill;          /* the step being attempted is one down the potential */
     int inadmissible;       /* element with J <= 0 at the last evaluation, or -1 */
     bool law_failed;        /* the contact law was not solved at the last correction */
+    int law_worst;          /* vertex of the contact that was furthest from it */
     bool law_rough;         /* it was solved only as well as needed on the way, */
     double law_residual;    /* to this, m */
     bool law_exact;         /* it is to be solved to rounding */

@@ -86,6 +86,14 @@ void pl_scene_destroy(pl_scene *scene)
         pl_free(ctx, arrays[k]);
 }
 
+const pl_body *pl_scene_body_with(const pl_scene *scene, int element)
+{
+    const pl_body *body = scene->bodies;
+    while (element >= body->element_offset + body->element_count)
+        body++;
+    return body;
+}
+
 pl_status pl_scene_must_be_open(pl_scene *scene)
 {
     if (scene->sim_count > 0)

@@ -77,6 +77,8 @@ struct pl_scene {
 
 /* Values of a material parameter (PL_YOUNG to PL_DAMPING) in their range, or an error naming it. */
 pl_status pl_scene_check_param(pl_context *ctx, pl_param param, int count, const double *values);
+/* The body that has this element of the scene. */
+const pl_body *pl_scene_body_with(const pl_scene *scene, int element);
 /* Refuses changes of structure while sims exist. */
 pl_status pl_scene_must_be_open(pl_scene *scene);
 /* The four vertices (-1 last for cloth) of element e in scene numbering; returns its body. */

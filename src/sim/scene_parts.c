@@ -52,6 +52,15 @@ pl_status pl_scene_add_pin(pl_scene *scene, const pl_pin_def *def, int *pin)
     memcpy(p.pivot, def->pivot, sizeof p.pivot);
     PL_CHECK(pl_curve_create(ctx, "pin.offset", &def->offset, 3, nowhere, &p.offset), done);
     PL_CHECK(pl_curve_create(ctx, "pin.rotation", &def->rotation, 4, none, &p.rotation), done);
+    for (int k = 0; k < p.rotation.count; k++) {
+        const double *turn = p.rotation.value + 4 * (size_t)k;
+        if (pl_norm3(turn) == 0 && turn[3] != 0) {
+            status = pl_fail(ctx, PL_ERROR_ARGUMENT,
+                             "pin.rotation: value[%d]: an angle of %g rad about an axis of length 0", k,
+                             turn[3]);
+            goto done;
+        }
+    }
     PL_CHECK(pl_grow(ctx, (void **)&scene->pins, &scene->pin_capacity, scene->pin_count + 1,
                      sizeof *scene->pins),
              done);

@@ -30,7 +30,7 @@ typedef struct pl_drive {
 
 /* One implicit step of length h from (q0, v0); a time step is one of these, or several when split. */
 typedef struct pl_substep {
-    int step;                          /* the time step it is part of */
+    int step;                          /* the time step it is part of, from 0; messages count from 1 */
     double from, to;                   /* which part, as fractions of it */
     double h;
     const double *q0, *v0;             /* [n, 3] */
@@ -165,7 +165,8 @@ pl_status pl_coupled_newton(pl_sim *sim, const double *q, const double *move, in
 typedef struct pl_substep_result {
     bool converged;
     const char *reason; /* when not converged */
-    int worst_vertex;   /* largest move, or the element or contact named by the reason */
+    int vertex;         /* whose move is largest, or at the contact whose law is not solved */
+    int element;        /* that would invert, or -1 */
 } pl_substep_result;
 
 /* Solves for q (left in sim->iterate) and the contacts' forces (left in sim->contacts). */

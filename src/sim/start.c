@@ -62,9 +62,12 @@ static pl_status guess(pl_newton *s)
         t = t > 1e-3 ? 0.5 * t : 0;
     } while (!pl_newton_evaluate(s, sim->iterate) && (t > 0 || s->inadmissible < 0));
     s->energy = s->potential;
-    if (s->inadmissible >= 0)
-        return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "element %d is inverted at the start of the step",
-                       s->inadmissible);
+    if (s->inadmissible >= 0) {
+        const pl_body *body = pl_scene_body_with(sim->scene, s->inadmissible);
+        return pl_fail(sim->ctx, PL_ERROR_NUMERIC,
+                       "step %d: element %d of body \"%s\" is inverted where the step begins",
+                       sub->step + 1, s->inadmissible - body->element_offset, body->name);
+    }
     if (!sim->accelerated)
         return PL_OK;
     double before = imbalance(s);

@@ -3,6 +3,8 @@
 
 #include "core/vec.h"
 
+#include <stdio.h>
+
 typedef struct step {
     pl_sim *sim;
     pl_state *state;
@@ -23,7 +25,8 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
     pl_sim *sim = s->sim;
     pl_state *state = s->state;
     int m = sim->contacts.count;
-    PL_TRY(pl_grow(sim->ctx, (void **)&state->contacts, &state->contact_capacity, m, sizeof *state->contacts));
+    PL_TRY(pl_grow(sim->ctx, (void **)&state->contacts, &state->contact_capacity, m,
+                   sizeof *state->contacts));
     if (s->record)
         PL_TRY(s->record(s->user, sim, sub));
     for (int i = 0; i < 3 * sim->n; i++)
@@ -54,22 +57,42 @@ static void measure_contacts(pl_sim *sim)
     info->complementarity = 0;
     info->cone_violation = sim->contacts.count > 0 ? -INFINITY : 0;
     for (int c = 0; c < sim->contacts.count; c++) {
-        pl_law_error e = pl_law_check(&sim->laws[c], sim->contact_solver.delta + 3 * c, sim->lambda + 3 * c);
+        pl_law_error e =
+            pl_law_check(&sim->laws[c], sim->contact_solver.delta + 3 * c, sim->lambda + 3 * c);
         info->complementarity = fmax(info->complementarity, e.complementarity);
         info->cone_violation = fmax(info->cone_violation, e.cone);
     }
 }
 
-static pl_status no_convergence(const step *s, const pl_substep_result *result, double h)
+/* Says where: the element that would invert, or the vertex and what it touches. */
+static void describe(const pl_sim *sim, const pl_substep_result *result, size_t size, char *text)
+{
+    const pl_scene *scene = sim->scene;
+    if (result->element >= 0) {
+        const pl_body *body = pl_scene_body_with(scene, result->element);
+        snprintf(text, size, "element %d of body \"%s\"", result->element - body->element_offset,
+                 body->name);
+        return;
+    }
+    const pl_body *body = &scene->bodies[scene->body_of[result->vertex]];
+    int length = snprintf(text, size, "vertex %d of body \"%s\"", result->vertex - body->vertex_offset,
+                          body->name);
+    for (int c = 0; c < sim->contacts.count && length < (int)size; c++)
+        if (sim->contacts.points[c].vertex[0] == result->vertex)
+            length += snprintf(text + length, size - (size_t)length, ", at collider \"%s\"",
+                               scene->colliders[sim->contacts.points[c].collider].name);
+}
+
+static pl_status no_convergence(const step *s, const pl_substep_result *result, int depth, double h)
 {
     const pl_sim *sim = s->sim;
-    const pl_scene *scene = sim->scene;
-    int v = result->worst_vertex;
-    const char *body = v < sim->n ? scene->bodies[scene->body_of[v]].name : "?";
+    char where[200], cut[64] = "";
+    describe(sim, result, sizeof where, where);
+    if (depth > 0)
+        snprintf(cut, sizeof cut, ", with the time step cut to %.3g s", h);
     return pl_fail(sim->ctx, PL_ERROR_CONVERGENCE,
-                   "step %d: %s (%d of body \"%s\", last Newton step %.3g m, %d contacts) even with the "
-                   "time step cut to %.3g s",
-                   s->state->step, result->reason, v, body, sim->info.residual, sim->contacts.count, h);
+                   "step %d: %s (%s; last Newton step %.3g m, %d contacts)%s", s->state->step + 1,
+                   result->reason, where, sim->info.residual, sim->contacts.count, cut);
 }
 
 /* The part [from, to] of the step, as fractions of it. */
@@ -79,7 +102,8 @@ static pl_status advance(step *s, double from, double to, int depth)
     const pl_scene *scene = sim->scene;
     pl_substep_result result;
     pl_drive_between(scene, sim->backup, &sim->drive, to, &sim->substep_drive);
-    memcpy(sim->pose_start, s->state->collider_pose, sizeof(double) * 7 * (size_t)scene->collider_count);
+    memcpy(sim->pose_start, s->state->collider_pose,
+           sizeof(double) * 7 * (size_t)scene->collider_count);
     pl_substep sub = {
         .step = s->state->step,
         .from = from,
@@ -96,9 +120,9 @@ static pl_status advance(step *s, double from, double to, int depth)
         return accept(s, &sub, to);
     }
     if (depth == scene->def.max_splits)
-        return no_convergence(s, &result, sub.h);
+        return no_convergence(s, &result, depth, sub.h);
     sim->info.splits++;
-    pl_log(sim->ctx, PL_LOG_INFO, "step %d: %s, last Newton step %.3g m: split to %.3g s", sub.step,
+    pl_log(sim->ctx, PL_LOG_INFO, "step %d: %s, last Newton step %.3g m: split to %.3g s", sub.step + 1,
            result.reason, sim->info.residual, 0.5 * sub.h);
     pl_sim_forget(sim);
     PL_TRY(advance(s, from, 0.5 * (from + to), depth + 1));
