@@ -77,6 +77,9 @@ pl_status bench_methods(FILE *file, const bench_case *c, pl_context *ctx, int st
 /* Prints a table of ratios, each of two times of this run. Returns the first failure. */
 pl_status bench_ratios(FILE *file, bool quick);
 
+/* One row of it: the nested solver against one coupled Newton method. */
+pl_status bench_coupled(FILE *file, const bench_case *c, pl_context *ctx, int steps);
+
 double bench_milliseconds(void);
 
 #endif

@@ -261,6 +261,8 @@ pl_status bench_ratios(FILE *file, bool quick)
         status = path_ratios(file, find_case(path_cases[k]), ctx, steps);
     if (status == PL_OK)
         status = warm_ratio(file, find_case("bunny-1.5k"), ctx, steps);
+    if (status == PL_OK)
+        status = bench_coupled(file, find_case("bunny-1.5k"), ctx, steps);
     for (int k = 0; status == PL_OK && k < CASES(thread_cases, quick); k++)
         status = thread_ratio(file, find_case(thread_cases[k]), steps);
     if (status != PL_OK)
