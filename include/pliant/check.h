@@ -52,8 +52,8 @@ typedef enum pl_check_verdict {
 #define PL_CHECK_STEPS_MAX 12
 
 /* One kind of parameter, one direction. Errors are relative to the largest of the three derivatives and
- * their typical size, sqrt(sum (dL/dp_i d_i)^2); what the rounding of the loss could hide, 2e-16 |L|
- * over the largest e, is no error. */
+ * their typical size, sqrt(sum (dL/dp_i d_i)^2); 0 when the sweeps' are so small that the rounding of
+ * the loss, 2e-16 |L| over the largest e, would hide them and the difference is noise. */
 typedef struct pl_check_row {
     unsigned kind;    /* one of PL_GRAD_... */
     const char *name; /* of the kind: "young" */

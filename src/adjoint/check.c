@@ -244,8 +244,9 @@ static void choose_direction(const check *c, const pl_knob *k, int index, pl_che
     }
 }
 
-/* The difference whose neighbour is closest, and the verdict. What the loss's rounding over the largest
- * step could hide counts as no error: a derivative that small is zero to all purposes. */
+/* The difference whose neighbour is closest, and the verdict. Derivatives that the loss's rounding over
+ * the largest step would hide are zero to all purposes, and agree with a difference that is no more
+ * than noise. */
 static void judge(const pl_check_def *def, pl_check_row *row, double loss, double typical)
 {
     int best = 1;
@@ -259,9 +260,12 @@ static void judge(const pl_check_def *def, pl_check_row *row, double loss, doubl
     double scale =
         fmax(fmax(fabs(row->adjoint), fabs(row->tangent)), fmax(fabs(row->difference), typical));
     double hidden = DBL_EPSILON * fabs(loss) / def->step;
-    scale = scale > 0 ? scale : 1;
-    row->error = fmax(0, fabs(row->adjoint - row->difference) - hidden) / scale;
-    row->sweep_error = fmax(0, fabs(row->adjoint - row->tangent) - hidden) / scale;
+    bool zero = fabs(row->adjoint) <= hidden && fabs(row->tangent) <= hidden &&
+                fabs(row->difference) <= fmax(hidden, 3 * row->uncertainty);
+    if (!zero) {
+        row->error = fabs(row->adjoint - row->difference) / scale;
+        row->sweep_error = fabs(row->adjoint - row->tangent) / scale;
+    }
     row->verdict = PL_CHECK_FAILED;
     if (row->sweep_error <= def->sweep_tolerance)
         row->verdict = row->error <= def->tolerance                 ? PL_CHECK_PASSED
