@@ -222,7 +222,12 @@ void pl_chol_destroy(pl_chol *c)
 
 pl_chol_cost pl_chol_get_cost(const pl_chol *c)
 {
-    return (pl_chol_cost){.factor_flops = c->common.fl, .factor_entries = c->common.lnz};
+    const pl_triangular *t = &c->triangular;
+    return (pl_chol_cost){
+        .factor_flops = c->common.fl,
+        .factor_entries = c->common.lnz,
+        .correct_values = t->single_at ? (double)t->single_at[t->count] : 0,
+    };
 }
 
 /* Streams the lower triangle's values in the order lower_structure laid them out. */

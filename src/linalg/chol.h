@@ -13,6 +13,7 @@ typedef struct pl_chol pl_chol;
 typedef struct pl_chol_cost {
     double factor_flops;
     double factor_entries; /* nonzeros of L */
+    double correct_values; /* numbers in single precision that pl_chol_correct reads each way */
 } pl_chol_cost;
 
 /* `block` is 1 or 3. The fill-reducing order is found on the vertex graph and kept for blocks, except
