@@ -81,5 +81,7 @@ pl_status bench_ratios(FILE *file, bool quick);
 pl_status bench_coupled(FILE *file, const bench_case *c, pl_context *ctx, int steps);
 
 double bench_milliseconds(void);
+/* CPU time of the process, on all its threads: what others do on the machine does not count. */
+double bench_cpu_milliseconds(void);
 
 #endif

@@ -2,13 +2,14 @@
  * The adjoint system of one step, solved by every method: true relative residual |b - A x| / |b| of the
  * augmented system (adjoint/linear.h) against iterations and against time. Three regimes: a swinging
  * bar, a block sliding without friction, and one sliding with it. Each point of a curve is a solve of
- * its own with that many iterations allowed; times count what a step sets up, not what is made once for
- * many steps (the factor of a matrix that stays, its columns at the contacts).
+ * its own with that many iterations allowed; times are CPU times and count what a step sets up, not
+ * what is made once for many steps (the factor of a matrix that stays, its columns at the contacts).
+ * Everything is done twice, with a stiff and a soft body.
  */
 #include "study.h"
 
 #include "adjoint/sweep.h"
-#include "bench/world.h"
+#include "bench/bench.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,10 +20,12 @@
 
 static const int budgets[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 500};
 
-enum { BUDGETS = sizeof budgets / sizeof *budgets, REGIMES = 3 };
+enum { BUDGETS = sizeof budgets / sizeof *budgets, REGIMES = 3, BODIES = 2 };
 enum { DIRECT, LAGGED, WOODBURY, INVERSE, JACOBI, NONE, SPLITTING, METHODS };
 
 static const char *const regimes[REGIMES] = {"contact-free", "frictionless", "frictional"};
+static const char *const bodies[BODIES] = {"stiff", "soft"};
+static const double young[BODIES] = {1e6, 1e5}; /* Pa */
 
 static const struct {
     const char *name;
@@ -67,9 +70,9 @@ static pl_status solve_once(pl_linear *l, double tolerance, int budget, const do
     l->residual = 0;
     l->iterations = 0;
     l->age = 0; /* a lagged factor is not to be made anew */
-    double began = pl_milliseconds();
+    double began = bench_cpu_milliseconds();
     pl_status status = pl_linear_solve(l, true);
-    *took = pl_milliseconds() - began;
+    *took = bench_cpu_milliseconds() - began;
     return status == PL_ERROR_CONVERGENCE ? PL_OK : status;
 }
 
@@ -117,13 +120,13 @@ static pl_status set_up(solver_job *job, const pl_tape *tape, const pl_state *st
     bool lagged = methods[job->method].preconditioner == PL_PRECONDITION_LAGGED &&
                   methods[job->method].solver == PL_ADJOINT_KRYLOV;
     int last = tape->count - 1;
-    double began = pl_milliseconds(), shortest = INFINITY;
+    double began = bench_cpu_milliseconds(), shortest = INFINITY;
     PL_TRY(pl_sweep_substep(job->sweep, tape, lagged ? last - LAG : last, start, job->v0));
-    double first = pl_milliseconds() - began;
+    double first = bench_cpu_milliseconds() - began;
     for (int k = 0; k < 3; k++) {
-        began = pl_milliseconds();
+        began = bench_cpu_milliseconds();
         PL_TRY(pl_sweep_substep(job->sweep, tape, last, start, job->v0));
-        shortest = fmin(shortest, pl_milliseconds() - began);
+        shortest = fmin(shortest, bench_cpu_milliseconds() - began);
     }
     job->curve->setup = shortest;
     job->curve->once = methods[job->method].solver == PL_ADJOINT_DIRECT ? 0 : fmax(0, first - shortest);
@@ -169,14 +172,14 @@ done:
     return status;
 }
 
-static void build(study *s, int regime, bench_world *w)
+static void build(study *s, int which, int regime, bench_world *w)
 {
     int wanted = s->scale > 0 ? s->scale : s->quick ? 200 : 1200;
     int side = (int)lround(cbrt(wanted / 2.0)); /* a bar or slab of 2:1:1 */
     side = side < 3 ? 3 : side;
     pl_scene_def def = pl_scene_def_default();
     pl_body_def body = pl_body_def_default();
-    body.young = 1e6;
+    body.young = young[which];
     if (regime > 0)
         bench_slope(&def, 20);
     bench_open(w, s->ctx, &def);
@@ -189,7 +192,7 @@ static void build(study *s, int regime, bench_world *w)
     bench_start(w);
 }
 
-static pl_status plot(study *s, int regime, solver_curve *curves, bool time)
+static pl_status plot(study *s, int which, int regime, solver_curve *curves, bool time)
 {
     pl_plot_line lines[METHODS];
     char name[64], title[96];
@@ -199,11 +202,12 @@ static pl_status plot(study *s, int regime, solver_curve *curves, bool time)
                                   .x = time ? curves[m].milliseconds : curves[m].iterations,
                                   .y = curves[m].residual,
                                   .markers = true};
-    snprintf(title, sizeof title, "Adjoint of one step, %s", regimes[regime]);
-    snprintf(name, sizeof name, "solvers-%s-%s", regimes[regime], time ? "time" : "iterations");
+    snprintf(title, sizeof title, "Adjoint of one step, %s, %s body", regimes[regime], bodies[which]);
+    snprintf(name, sizeof name, "solvers-%s-%s-%s", bodies[which], regimes[regime],
+             time ? "time" : "iterations");
     pl_plot p = pl_plot_default();
     p.title = title;
-    p.x_label = time ? "milliseconds, a step's set-up included" : "iterations";
+    p.x_label = time ? "CPU milliseconds, a step's set-up included" : "iterations";
     p.y_label = "true relative residual";
     p.log_x = p.log_y = true;
     p.line_count = METHODS;
@@ -211,10 +215,11 @@ static pl_status plot(study *s, int regime, solver_curve *curves, bool time)
     return study_plot(s, &p, name);
 }
 
-static void add_row(study_table *table, int regime, int method, int vertices, int contacts,
+static void add_row(study_table *table, int which, int regime, int method, int vertices, int contacts,
                     const solver_curve *c)
 {
     int last = c->count - 1;
+    study_cell(table, "%.0e", young[which]);
     study_cell(table, "%s", regimes[regime]);
     study_cell(table, "%d", vertices);
     study_cell(table, "%d", contacts);
@@ -231,27 +236,28 @@ static void add_row(study_table *table, int regime, int method, int vertices, in
     study_cell(table, "%.1e", c->residual[last]);
 }
 
-static pl_status run_regime(study *s, int regime, study_table *table, solver_curve *curves, int *done)
+static pl_status run_regime(study *s, int which, int regime, study_table *table, solver_curve *curves,
+                            int *done)
 {
     pl_status status = PL_OK;
     bench_world w;
     pl_rollout *rollout = NULL;
     pl_rollout_def def = pl_rollout_def_default();
     def.steps = 20;
-    build(s, regime, &w);
+    build(s, which, regime, &w);
     PL_CHECK(w.status, done);
     PL_CHECK(pl_rollout_run(w.sim, w.state, &def, &rollout), done);
     for (int m = 0; m < METHODS; m++) {
         int contacts = 0;
         PL_CHECK(measure(s, rollout, m, &curves[m], &contacts), done);
-        add_row(table, regime, m, w.state->vertex_count, contacts, &curves[m]);
-        if (!study_progress(s, ++*done, REGIMES * METHODS)) {
+        add_row(table, which, regime, m, w.state->vertex_count, contacts, &curves[m]);
+        if (!study_progress(s, ++*done, BODIES * REGIMES * METHODS)) {
             status = study_stopped(s);
             goto done;
         }
     }
-    PL_CHECK(plot(s, regime, curves, false), done);
-    PL_CHECK(plot(s, regime, curves, true), done);
+    PL_CHECK(plot(s, which, regime, curves, false), done);
+    PL_CHECK(plot(s, which, regime, curves, true), done);
 done:
     pl_rollout_destroy(rollout);
     bench_close(&w);
@@ -264,53 +270,62 @@ static double time_taken(const solver_curve *c)
     return c->goal_iterations > 0 ? c->goal_milliseconds : c->milliseconds[c->count - 1];
 }
 
-/* Woodbury against the simpler preconditioners; an unfinished one counts as the iterations allowed. */
-static void judge(study *s, solver_curve curves[REGIMES][METHODS])
+/* The paper's factors between Woodbury and Jacobi with friction; an unfinished Jacobi counts as the
+ * iterations allowed. */
+static void judge_friction(study *s, int which, const solver_curve *w, const solver_curve *j)
 {
-    const solver_curve *friction = curves[REGIMES - 1], *w = &friction[WOODBURY],
-                       *j = &friction[JACOBI];
+    int jacobi = j->goal_iterations > 0 ? j->goal_iterations : budgets[BUDGETS - 1];
+    study_aim(s, w->goal_iterations > 0 && jacobi >= 9 * w->goal_iterations,
+              "Woodbury, frictional, %s: 9 times fewer iterations than Jacobi (%.1f)", bodies[which],
+              (double)jacobi / w->goal_iterations);
+    study_aim(
+        s, w->goal_iterations > 0 && (!j->goal_iterations || time_taken(j) >= 6 * w->goal_milliseconds),
+        "Woodbury, frictional, %s: 6 times less time than Jacobi (%.1f%s)", bodies[which],
+        time_taken(j) / w->goal_milliseconds, j->goal_iterations ? "" : ", and not there yet");
+}
+
+static void judge_body(study *s, int which, solver_curve curves[REGIMES][METHODS])
+{
+    const solver_curve *w = &curves[REGIMES - 1][WOODBURY];
     for (int m = 0; m < METHODS; m++) {
         bool ok = true;
         for (int r = 0; r < REGIMES; r++)
             ok &= curves[r][m].goal_iterations > 0;
         if (methods[m].must)
-            study_aim(s, ok, "%s: true residual below 1e-8 in all three regimes", methods[m].name);
+            study_aim(s, ok, "%s, %s: true residual below 1e-8 in all three regimes", methods[m].name,
+                      bodies[which]);
     }
-    int jacobi = j->goal_iterations > 0 ? j->goal_iterations : budgets[BUDGETS - 1];
     study_aim(s, w->goal_iterations > 0 && w->goal_iterations <= 30,
-              "Woodbury, frictional: at most 30 iterations (%d)", w->goal_iterations);
+              "Woodbury, frictional, %s: at most 30 iterations (%d)", bodies[which],
+              w->goal_iterations);
     if (s->quick) /* the rest is of bodies of some size */
         return;
-    study_aim(s, w->goal_iterations > 0 && jacobi >= 9 * w->goal_iterations,
-              "Woodbury, frictional: 9 times fewer iterations than Jacobi (%.1f)",
-              (double)jacobi / w->goal_iterations);
-    study_aim(
-        s, w->goal_iterations > 0 && (!j->goal_iterations || time_taken(j) >= 6 * w->goal_milliseconds),
-        "Woodbury, frictional: 6 times less time than Jacobi (%.1f%s)",
-        time_taken(j) / w->goal_milliseconds, j->goal_iterations ? "" : ", and not there yet");
+    judge_friction(s, which, w, &curves[REGIMES - 1][JACOBI]);
     for (int r = 0; r < REGIMES; r++)
         for (int m = INVERSE; m <= JACOBI; m++) {
             const solver_curve *mine = &curves[r][WOODBURY], *other = &curves[r][m];
             study_aim(s, mine->goal_iterations > 0 && time_taken(mine) <= time_taken(other),
-                      "Woodbury, %s: not slower than %s (%.2f, %.2f ms)", regimes[r], methods[m].name,
-                      time_taken(mine), time_taken(other));
+                      "Woodbury, %s, %s: not slower than %s (%.2f, %.2f ms)", regimes[r], bodies[which],
+                      methods[m].name, time_taken(mine), time_taken(other));
         }
 }
 
 pl_status study_solvers(study *s)
 {
     study_table table =
-        study_table_new("solvers", "regime|vertices|contacts|method|once (ms)|set-up (ms)|"
+        study_table_new("solvers", "E (Pa)|regime|vertices|contacts|method|once (ms)|set-up (ms)|"
                                    "iterations to 1e-8|ms|residual reached");
-    solver_curve(*curves)[METHODS] = calloc(REGIMES, sizeof *curves);
+    solver_curve(*curves)[REGIMES][METHODS] = calloc(BODIES, sizeof *curves);
     int done = 0;
     pl_status status = curves ? PL_OK : PL_ERROR_MEMORY;
-    for (int r = 0; status == PL_OK && r < REGIMES; r++)
-        status = run_regime(s, r, &table, curves[r], &done);
+    for (int k = 0; status == PL_OK && k < BODIES * REGIMES; k++)
+        status =
+            run_regime(s, k / REGIMES, k % REGIMES, &table, curves[k / REGIMES][k % REGIMES], &done);
     if (status == PL_OK) {
         study_table_print(&table, stdout, false);
         printf("\n");
-        judge(s, curves);
+        for (int b = 0; b < BODIES; b++)
+            judge_body(s, b, curves[b]);
         status = study_table_write(s, &table);
     }
     study_table_free(&table);

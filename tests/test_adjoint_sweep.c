@@ -325,7 +325,7 @@ static void test_solvers_agree(void **state)
         def.max_iterations = 1;
         assert_int_equal(pl_rollout_backward(rollout, &def, test_loss, &p, g, NULL),
                          PL_ERROR_CONVERGENCE);
-        assert_non_null(strstr(pl_context_error(ctx), "step 11"));
+        assert_non_null(strstr(pl_context_error(ctx), "step 12"));
         pl_gradient_destroy(p.w.scene, g);
         pl_gradient_destroy(p.w.scene, direct);
         pl_rollout_destroy(rollout);

@@ -2,6 +2,7 @@
 #include "adjoint/contact_space.h"
 
 #include "core/vec.h"
+#include "linalg/lu.h"
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -149,8 +150,7 @@ pl_status pl_contact_space_factor(pl_context *ctx, pl_contact_space *s, int m,
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (3 * m > WORTH_THREADS)
     for (int c = 0; c < m; c++)
         fill_rows(s, c, &laws[c], w);
-    *singular = s->size > 0 && LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, s->size, s->size, s->matrix,
-                                                   s->size, s->pivot) != 0;
+    *singular = !pl_lu_factor(ctx, s->size, s->matrix, s->pivot);
     return PL_OK;
 }
 
