@@ -1,5 +1,6 @@
 /* `pliant fit`: runs a task file and writes what was identified. */
 #include "cli.h"
+#include "progress.h"
 
 #include <pliant/fit.h>
 
@@ -26,24 +27,22 @@ static void show_progress(void *user, const pl_fit_progress *p)
     bool terminal = isatty(STDERR_FILENO) != 0;
     if (!terminal && !options->verbose)
         return;
-    char bar[WIDTH + 1];
+    char bar[WIDTH + 1], values[256] = "";
     int filled = p->iterations > 0 ? WIDTH * p->iteration / p->iterations : WIDTH;
     for (int i = 0; i < WIDTH; i++)
         bar[i] = i < filled ? '#' : '.';
     bar[WIDTH] = '\0';
-    fprintf(stderr, "%s[%s] %d/%d  loss %.4e", terminal ? "\r" : "", bar, p->iteration, p->iterations,
-            p->loss);
-    for (int i = 0; i < p->parameter_count && i < SHOWN; i++)
-        fprintf(stderr, "  %s %.6g", p->names[i], p->values[i]);
-    fputs(p->parameter_count > SHOWN ? "  ..." : "", stderr);
-    fputs(terminal ? " \033[K" : "\n", stderr);
-    fflush(stderr);
-}
-
-static void clear_progress(void)
-{
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
+    size_t length = 0;
+    for (int i = 0; i < p->parameter_count && i < SHOWN && length < sizeof values; i++)
+        length += (size_t)snprintf(values + length, sizeof values - length, "  %s %.6g", p->names[i],
+                                   p->values[i]);
+    const char *more = p->parameter_count > SHOWN ? "  ..." : "";
+    if (terminal)
+        cli_line_show("[%s] %d/%d  loss %.4e%s%s", bar, p->iteration, p->iterations, p->loss, values,
+                      more);
+    else
+        fprintf(stderr, "[%s] %d/%d  loss %.4e%s%s\n", bar, p->iteration, p->iterations, p->loss,
+                values, more);
 }
 
 static bool keep_going(void *user)
@@ -125,9 +124,11 @@ static int fit(const char *path, fit_options *options, pl_context *ctx)
         def.keep_going = keep_going;
         def.user = options;
         status = pl_task_fit(task, &def, &result);
-        clear_progress();
+        cli_line_clear();
     }
-    code = cli_exit_code(status);
+    /* Once the task is read, files that fail are outputs. */
+    bool output_failed = task && status == PL_ERROR_FILE && !options->resume;
+    code = output_failed ? CLI_FAILED : cli_exit_code(status);
     if (status == PL_ERROR_INTERRUPTED)
         fprintf(stderr, "pliant: interrupted%s\n",
                 can_resume(options->out) ? "; --resume goes on from the last iteration" : "");

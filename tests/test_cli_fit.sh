@@ -41,6 +41,15 @@ wait $process || code=$?
 [ "$code" = 130 ] || fail "interrupted in the target: exit code $code"
 grep -q '^pliant: interrupted$' err || fail "said $(cat err)"
 
+# Files beside a task are found also when it is named without a folder.
+cp "$scenes/suite/gingerbread_stretch.json" stretch.json
+sed 's#"../suite/gingerbread_stretch.json"#"stretch.json"#; s#{"kind": "positions"}#{"kind": "centre_of_mass", "target": "centre.csv"}#' \
+    "$scenes/tasks/gingerbread_poisson.json" >beside.json
+grep -q centre.csv beside.json || fail "the task has changed"
+echo "5, 0, 0, 0" >centre.csv
+expect 0 fit beside.json --threads 1 --set steps=5 --set optimizer.iterations=1 \
+    --set "scene.bodies[0].mesh.vertices=100"
+
 # What goes wrong is said, with the right exit code.
 expect 3 fit "$task" "${descent[@]}" --out cut
 grep -q 'there is a fit already' err || fail "overwrites a fit"

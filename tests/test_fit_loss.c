@@ -21,7 +21,7 @@ static const char *const task_text =
     "                 \"true\": 0.7, \"prior\": 0.3}],"
     " \"loss\": [{\"kind\": \"positions\", \"steps\": [2, 4]},"
     "  {\"kind\": \"velocities\", \"body\": \"box\", \"weight\": 0.1},"
-    "  {\"kind\": \"markers\", \"body\": \"box\", \"points\": [[0.2, 0.05, 0.12], [0.1, 0.1, 0.3]], "
+    "  {\"kind\": \"markers\", \"body\": \"box\", \"points\": [[0.2, 0.05, 0.12], [0.1, 0.1, 0.22]], "
     "\"weight\": 2},"
     "  {\"kind\": \"centre_of_mass\", \"body\": \"box\"},"
     "  {\"kind\": \"point_cloud\", \"body\": \"box\", \"steps\": [3, 4], \"weight\": 3}]}";

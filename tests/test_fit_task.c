@@ -139,7 +139,7 @@ static void writes_its_files(void **state)
 
     /* A second fit does not overwrite the first. */
     pl_fit_result *none;
-    assert_int_equal(pl_task_fit(task, &def, &none), PL_ERROR_FILE);
+    assert_int_equal(pl_task_fit(task, &def, &none), PL_ERROR_ARGUMENT);
     assert_null(none);
     pl_fit_result_free(task, r);
     pl_task_destroy(task);
@@ -383,6 +383,8 @@ static const char *const wrong[][2] = {
      "for_each"},
     {HEAD "\"unknowns\": [{\"quantity\": \"friction\", \"initial\": 1}]," LOSS "}", "\"target\""},
     {HEAD UNKNOWN ", \"loss\": [{\"kind\": \"markers\"}]}", "points"},
+    {HEAD UNKNOWN ", \"loss\": [{\"kind\": \"markers\", \"points\": [[9, 9, 9]]}]}",
+     "m off the surface"},
     {HEAD UNKNOWN ", \"loss\": [{\"kind\": \"positions\", \"points\": [[0, 0, 0]]}]}", "points"},
     {HEAD UNKNOWN ", \"loss\": [{\"kind\": \"positions\", \"steps\": [99]}]}", "loss[0].steps[0]"},
     {HEAD UNKNOWN ", \"loss\": [{\"kind\": \"positions\", \"steps\": [5, 5]}]}", "loss[0].steps[1]"},

@@ -306,7 +306,7 @@ static pl_status prepare_directory(pl_fit *fit)
     if (snprintf(path, sizeof path, "%s/checkpoint.json", directory) >= (int)sizeof path)
         return pl_fail(fit->ctx, PL_ERROR_FILE, "%s: the path is too long", directory);
     if (access(path, F_OK) == 0)
-        return pl_fail(fit->ctx, PL_ERROR_FILE,
+        return pl_fail(fit->ctx, PL_ERROR_ARGUMENT,
                        "%s: there is a fit already; resume it or choose another directory", path);
     return PL_OK;
 }

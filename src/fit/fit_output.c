@@ -94,8 +94,14 @@ static pl_status write_result(const pl_fit *fit, const pl_fit_result *r)
                   "tape_bytes", (json_int_t)r->tape_bytes);
     char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     pl_fit_path(fit, "result.json", path, sizeof path);
-    pl_status status = text ? pl_write_whole(fit->ctx, path, text, strlen(text))
-                            : pl_fail(fit->ctx, PL_ERROR_MEMORY, "out of memory");
+    pl_status status = PL_ERROR_MEMORY;
+    if (text) {
+        size_t length = strlen(text);
+        text[length] = '\n'; /* a last line, in place of the end */
+        status = pl_write_whole(fit->ctx, path, text, length + 1);
+    } else {
+        pl_fail(fit->ctx, PL_ERROR_MEMORY, "out of memory");
+    }
     free(text);
     json_decref(root);
     return status;

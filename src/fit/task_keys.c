@@ -164,7 +164,7 @@ static void task_defaults(void *into)
 
 static const pl_key task_keys[] = {
     {"$schema", PL_KEY_TEXT, AT(pl_task_source, schema), .doc = "For editors; not read."},
-    {"version", PL_KEY_INTEGER, AT(pl_task_source, version), .required = true, BETWEEN(1, 1.5),
+    {"version", PL_KEY_INTEGER, AT(pl_task_source, version), .required = true, BETWEEN(1, 1),
      .doc = "Of the format: 1."},
     {"name", PL_KEY_TEXT, AT(pl_task_source, name), .doc = "For people."},
     {"description", PL_KEY_TEXT, AT(pl_task_source, description), .doc = "For people."},

@@ -54,12 +54,6 @@ static pl_status fold_file(pl_task *task, const char *path)
 
 /* ------------------------------------------------------------------------------- scene */
 
-static void join_path(const char *directory, const char *file, char *out, size_t size)
-{
-    bool alone = file[0] == '/' || !directory || !directory[0];
-    snprintf(out, size, "%s%s%s", alone ? "" : directory, alone ? "" : "/", file);
-}
-
 /* The task's own changes of the scene, then the caller's, which begin with "scene.". */
 static pl_status gather_changes(const pl_document *document, int override_count,
                                 const char *const *overrides, const char ***out, int *count)
@@ -80,17 +74,19 @@ static pl_status gather_changes(const pl_document *document, int override_count,
 static pl_status load_scene(pl_task *task, const pl_document *document, const char *file,
                             int override_count, const char *const *overrides, pl_scene_file_info *info)
 {
-    char path[4096];
+    char *path = pl_document_resolve(document, file);
     const char **changes = NULL;
     int count;
     const pl_place here = {NULL, "scene", 0};
-    join_path(document->directory, file, path, sizeof path);
-    pl_status status = gather_changes(document, override_count, overrides, &changes, &count);
+    pl_status status = path ? PL_OK : PL_ERROR_MEMORY;
+    if (status == PL_OK)
+        status = gather_changes(document, override_count, overrides, &changes, &count);
     if (status == PL_OK)
         status = pl_scene_load(task->ctx, path, count, changes, &task->scene, info);
     if (status == PL_OK)
         status = fold_file(task, path);
     pl_free(task->ctx, changes);
+    pl_free(task->ctx, path);
     if (status == PL_ERROR_FILE)
         return pl_document_fail_within(document, &here, status);
     return status;

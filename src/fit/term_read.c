@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define MARKER_OFF 0.1 /* of the body, that a marker may be given off its surface */
+
 void pl_term_free(pl_context *ctx, pl_term *term)
 {
     pl_free(ctx, term->vertex);
@@ -77,12 +79,30 @@ static pl_status surface_of(pl_task *task, pl_term *term)
     return PL_OK;
 }
 
-/* Markers sit on the surface of the start, nearest to where the file has them. */
+/* The diagonal of a body's bounding box at the start, m. */
+static double body_size(const pl_scene *scene, int index)
+{
+    const pl_body *body = &scene->bodies[index];
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int i = body->vertex_offset; i < body->vertex_offset + body->mesh->vertex_count; i++) {
+            low = fmin(low, scene->q0[3 * i + k]);
+            high = fmax(high, scene->q0[3 * i + k]);
+        }
+        sum += (high - low) * (high - low);
+    }
+    return sqrt(sum);
+}
+
+/* Markers sit on the surface of the start, nearest to where the file has them, which must be near. */
 static pl_status marker_stencil(pl_task *task, const pl_document *document, const json_t *points,
                                 const pl_place *place, pl_term *term)
 {
     int count = (int)json_array_size(points);
     pl_bvh *bvh = NULL;
+    pl_status status = PL_OK;
+    double size = body_size(task->scene, term->body);
     if (count == 0)
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
                                 "\"points\" is missing or empty: expected "
@@ -98,11 +118,17 @@ static pl_status marker_stencil(pl_task *task, const pl_document *document, cons
         for (int k = 0; k < 3; k++)
             x[k] = json_number_value(json_array_get(point, (size_t)k));
         pl_bvh_closest(bvh, x, INFINITY, &hit);
+        if (hit.distance > MARKER_OFF * size) {
+            status = pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                      "points[%d]: %.3g m off the surface of a body %.3g m large", i,
+                                      hit.distance, size);
+            break;
+        }
         memcpy(term->vertex + 3 * i, term->triangles + 3 * (size_t)hit.triangle, 3 * sizeof(int));
         memcpy(term->coefficient + 3 * i, hit.weight, 3 * sizeof(double));
     }
     pl_bvh_destroy(task->ctx, bvh);
-    return PL_OK;
+    return status;
 }
 
 /* A simulated cloud is the surface's vertices at the true values. */
@@ -236,14 +262,12 @@ static pl_status check_target(const pl_task *task, const char *path, const pl_te
 static pl_status load_target(pl_task *task, const pl_document *document, const char *file,
                              const pl_place *place, pl_term *term)
 {
-    char path[4096];
+    char *path = pl_document_resolve(document, file);
     const pl_place here = {place, "target", 0};
-    const char *directory = document->directory ? document->directory : ".";
-    snprintf(path, sizeof path, "%s%s%s", file[0] == '/' ? "" : directory, file[0] == '/' ? "" : "/",
-             file);
-    pl_status status = pl_target_read(task->ctx, path, term);
+    pl_status status = path ? pl_target_read(task->ctx, path, term) : PL_ERROR_MEMORY;
     if (status == PL_OK)
         status = check_target(task, path, term);
+    pl_free(task->ctx, path);
     return status == PL_OK ? PL_OK : pl_document_fail_within(document, &here, status);
 }
 

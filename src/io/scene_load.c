@@ -9,6 +9,18 @@
 /* Far above any scene; keeps a device or a wrong file from filling the memory. */
 #define LARGEST_FILE ((size_t)1 << 30)
 
+char *pl_document_resolve(const pl_document *document, const char *file)
+{
+    const char *directory = document->directory;
+    if (file[0] == '/' || !directory || !directory[0])
+        return pl_strdup(document->ctx, file);
+    size_t size = strlen(directory) + strlen(file) + 2;
+    char *path = pl_alloc(document->ctx, size, 1);
+    if (path)
+        snprintf(path, size, "%s/%s", directory, file);
+    return path;
+}
+
 static pl_status read_text(pl_context *ctx, const char *path, char **text, size_t *length)
 {
     pl_status status = PL_OK;

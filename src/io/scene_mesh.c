@@ -20,22 +20,9 @@ pl_status pl_turn_quaternion(const pl_document *document, const pl_turn *turn, c
     return PL_OK;
 }
 
-/* `file` beside the scene unless it is absolute; the caller frees it. */
-static char *resolve(const pl_document *document, const char *file)
-{
-    const char *directory = document->directory;
-    if (file[0] == '/' || !directory || !directory[0])
-        return pl_strdup(document->ctx, file);
-    size_t size = strlen(directory) + strlen(file) + 2;
-    char *path = pl_alloc(document->ctx, size, 1);
-    if (path)
-        snprintf(path, size, "%s/%s", directory, file);
-    return path;
-}
-
 static pl_status read_file(const pl_document *document, const char *file, pl_mesh **out)
 {
-    char *path = resolve(document, file);
+    char *path = pl_document_resolve(document, file);
     pl_status status = path ? pl_mesh_read(document->ctx, path, out) : PL_ERROR_MEMORY;
     pl_free(document->ctx, path);
     return status;
@@ -48,7 +35,7 @@ static pl_status fill_surface(const pl_document *document, const char *file, int
     pl_mesh *surface = NULL;
     pl_tetrahedralize_def def = pl_tetrahedralize_def_default();
     def.vertices = vertices;
-    char *path = resolve(document, file);
+    char *path = pl_document_resolve(document, file);
     if (!path)
         goto done;
     PL_CHECK(pl_surface_read(document->ctx, path, &surface), done);

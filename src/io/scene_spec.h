@@ -45,6 +45,8 @@ int pl_place_line(const char *text, size_t length, const pl_place *place);
 pl_status pl_document_fail(const pl_document *document, const pl_place *place, pl_status status,
                            const char *format, ...) PL_PRINTF(4, 5);
 /* The same around the message already kept in the context. */
+/* `file` beside the document unless it is absolute; the caller frees it. NULL when out of memory. */
+char *pl_document_resolve(const pl_document *document, const char *file);
 pl_status pl_document_fail_within(const pl_document *document, const pl_place *place, pl_status status);
 
 /* Applies "path=value" texts to document->root and keeps them in document->overrides. */
