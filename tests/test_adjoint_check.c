@@ -114,6 +114,27 @@ static void test_regimes(void **state)
     pl_context_destroy(ctx);
 }
 
+/* Pins of the usual compliance, 1e-9 m/N, put 1e5 into a tangent's right-hand side: the sweeps agree
+ * all the same. */
+static void test_stiff_pins(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = world_new(ctx, world_def(0.01, 0, 0, -9.81));
+    world_add(&w, world_body(PL_NEO_HOOKEAN, PL_EXACT, 1e5), world_grid(ctx, 4, 2, 2, 0.05, 0, 0, 0));
+    pl_pin_def pin = pl_pin_def_default();
+    pin.vertices = (const int[]){0, 4, 8, 12};
+    pin.vertex_count = 4;
+    assert_ok(ctx, pl_scene_add_pin(w.scene, &pin, NULL));
+    world_start(&w);
+    pl_check_result *r = check_world(&w, small_def(8, PL_GRAD_PIN_TARGET | PL_GRAD_COMPLIANCE), 1);
+    assert_int_equal(r->failed, 0);
+    assert_true(r->worst_sweep_error < 1e-8);
+    pl_check_destroy(ctx, r);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
 /* A loss whose derivative is off by 1e-4, and a backward pass with another smoothing, are found out. */
 static void test_wrong(void **state)
 {
@@ -257,10 +278,10 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_impact), cmocka_unit_test(test_regimes),
-        cmocka_unit_test(test_wrong),  cmocka_unit_test(test_untouched),
-        cmocka_unit_test(test_edges),  cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_impact),     cmocka_unit_test(test_regimes),
+        cmocka_unit_test(test_stiff_pins), cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_untouched),  cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_arguments),  cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

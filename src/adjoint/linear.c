@@ -76,9 +76,9 @@ done:
 
 void pl_linear_free(pl_linear *l)
 {
-    void *arrays[] = {l->u,         l->laws,     l->d_mu, l->rho,
-                      l->rhs,       l->solution, l->work, l->diagonal_inverse,
-                      l->reference, l->turn,     l->ahead};
+    void *arrays[] = {l->u,         l->laws,     l->d_mu,  l->rho,
+                      l->rhs,       l->solution, l->work,  l->diagonal_inverse,
+                      l->reference, l->turn,     l->ahead, l->lift};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(l->sim->ctx, arrays[k]);
     pl_contact_space_free(l->sim->ctx, &l->space);
@@ -93,8 +93,8 @@ static pl_status reserve(pl_linear *l, int m)
     if (l->rhs && m <= l->contact_capacity)
         return PL_OK;
     size_t room = (size_t)m + (size_t)m / 2 + 8, size = 3 * (size_t)l->sim->n + 3 * room;
-    void **arrays[] = {(void **)&l->laws, (void **)&l->d_mu, (void **)&l->rho, (void **)&l->rhs,
-                       (void **)&l->solution};
+    void **arrays[] = {(void **)&l->laws, (void **)&l->d_mu,     (void **)&l->rho,
+                       (void **)&l->rhs,  (void **)&l->solution, (void **)&l->lift};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         pl_free(ctx, *arrays[k]);
         *arrays[k] = NULL;
@@ -108,6 +108,7 @@ static pl_status reserve(pl_linear *l, int m)
     PL_NEW(ctx, l->rho, room, done);
     PL_NEW(ctx, l->rhs, size, done);
     PL_NEW(ctx, l->solution, size, done);
+    PL_NEW(ctx, l->lift, size, done);
     PL_CHECK(pl_krylov_reserve(ctx, &l->krylov, (int)size, RESTART), done);
     l->contact_capacity = (int)room;
 done:
@@ -247,6 +248,28 @@ static pl_status solve_lagging(pl_linear *l, int fresh, pl_krylov_result *out)
     return pl_precondition_refresh(l);
 }
 
+/*
+ * A pin of compliance c puts h^2/c into the right-hand side of the tangent, 1e5 beside masses of 1e-3,
+ * and a residual relative to that says nothing of the other rows. So pinned vertices follow their pins
+ * first, each by its own block alone, l->lift, and the system is solved for what is missing.
+ */
+static pl_status lift_pinned(pl_linear *l)
+{
+    const pl_sim *sim = l->sim;
+    const pl_pattern *pattern = pl_elastic_pattern(sim->elastic);
+    int size = 3 * sim->n + 3 * sim->contacts.count;
+    memset(l->lift, 0, sizeof(double) * (size_t)size);
+    for (int p = 0; p < sim->scene->pin_vertex_count; p++) {
+        int i = sim->scene->pin_vertex[p];
+        double inverse[9];
+        pl_inverse3(sim->tangent + 9 * (size_t)pattern->diag[i], inverse);
+        pl_mat3_vec(inverse, l->rhs + 3 * (size_t)i, l->lift + 3 * (size_t)i);
+    }
+    PL_TRY(apply(l, l->lift, l->solution));
+    cblas_daxpy(size, -1, l->solution, 1, l->rhs, 1);
+    return PL_OK;
+}
+
 /* The right-hand side to length 1: an adjoint state may have decayed to below what single precision,
  * the preconditioner's, can tell from 0. Gives back its length. */
 static double normalise(pl_linear *l)
@@ -264,6 +287,9 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
     int fresh = l->sim->contacts.count > 0 ? FRESH_GMRES : FRESH_CG;
     l->transposed = transposed;
     scale_rhs(l);
+    bool lifted = !transposed && l->sim->scene->pin_vertex_count > 0;
+    if (lifted)
+        PL_TRY(lift_pinned(l));
     double norm = normalise(l);
     if (l->def.preconditioner == PL_PRECONDITION_LAGGED && l->age > 0)
         PL_TRY(solve_lagging(l, fresh, &result));
@@ -271,7 +297,10 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
         PL_TRY(solve_once(l, l->def.max_iterations, &result));
         l->iterations += result.iterations;
     }
-    cblas_dscal(3 * l->sim->n + 3 * l->sim->contacts.count, norm, l->solution, 1);
+    int size = 3 * l->sim->n + 3 * l->sim->contacts.count;
+    cblas_dscal(size, norm, l->solution, 1);
+    if (lifted)
+        cblas_daxpy(size, 1, l->lift, 1, l->solution, 1);
     l->last_excess = result.iterations > fresh ? result.iterations - fresh : 0;
     l->excess += l->last_excess;
     l->age++;

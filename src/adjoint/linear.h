@@ -39,6 +39,7 @@ typedef struct pl_linear {
 
     pl_krylov krylov;
     double *rhs, *solution; /* [3 n + 3 m] */
+    double *lift;           /* [3 n + 3 m] the part of a tangent's solution that pins give */
     double *work;           /* [n, 3] */
     bool transposed;
     int excess;      /* iterations spent since the factor was made beyond what a fresh one takes, */
