@@ -50,6 +50,39 @@ static void test_factors_solve(void **state)
     pl_context_destroy(two);
 }
 
+/* The same in single precision: the answer is that of double precision as far as it goes. */
+static void test_single(void **state)
+{
+    (void)state;
+    enum { SIZE = 450 };
+    pl_context *one = test_context(1), *two = test_context(3);
+    size_t entries = (size_t)SIZE * SIZE;
+    double *a = malloc(sizeof(double) * entries);
+    float *lu = malloc(sizeof(float) * entries), *again = malloc(sizeof(float) * entries), x[SIZE];
+    int pivot[SIZE], other[SIZE];
+    make(SIZE, a);
+    for (size_t k = 0; k < entries; k++)
+        lu[k] = again[k] = (float)a[k];
+    assert_true(pl_lu_factor_single(one, SIZE, lu, pivot));
+    assert_true(pl_lu_factor_single(two, SIZE, again, other));
+    assert_memory_equal(lu, again, sizeof(float) * entries);
+    assert_memory_equal(pivot, other, sizeof pivot);
+    for (int i = 0; i < SIZE; i++)
+        x[i] = cosf((float)i);
+    LAPACKE_sgetrs_work(LAPACK_COL_MAJOR, 'N', SIZE, 1, lu, SIZE, pivot, x, SIZE);
+    for (int i = 0; i < SIZE; i++) {
+        double sum = 0, terms = fabs(cos(i));
+        for (int j = 0; j < SIZE; j++) {
+            sum += a[SIZE * j + i] * (double)x[j];
+            terms += fabs(a[SIZE * j + i] * (double)x[j]);
+        }
+        assert_true(fabs(sum - cos(i)) <= 1e-6 * terms * SIZE);
+    }
+    free(a), free(lu), free(again);
+    pl_context_destroy(one);
+    pl_context_destroy(two);
+}
+
 static void test_singular(void **state)
 {
     (void)state;
@@ -69,6 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_factors_solve),
+        cmocka_unit_test(test_single),
         cmocka_unit_test(test_singular),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

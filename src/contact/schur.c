@@ -1,6 +1,8 @@
 /* The LU of the contact system, slipping contacts' tangential forces eliminated first. */
 #include "contact/schur.h"
 
+#include "linalg/lu.h"
+
 #include <cblas.h>
 #include <lapacke.h>
 
@@ -110,8 +112,7 @@ void pl_schur_factor(pl_context *ctx, pl_schur *s, int m, const pl_law *laws,
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > 64)
     for (int a = 0; a < m; a++)
         fill_rows(s, m, linear, w, a);
-    int singular = LAPACKE_sgetrf_work(LAPACK_COL_MAJOR, s->size, s->size, s->lu, s->size, s->pivot);
-    s->count = singular ? 0 : m;
+    s->count = pl_lu_factor_single(ctx, s->size, s->lu, s->pivot) ? m : 0;
 }
 
 void pl_schur_solve(pl_schur *s, const double *x, double *y)

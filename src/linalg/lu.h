@@ -7,5 +7,6 @@
 /* a [size, size] column-major <- L and U as LAPACK's dgetrf leaves them, pivot [size] likewise (for
  * dgetrs); false when U is singular. */
 bool pl_lu_factor(const pl_context *ctx, int size, double *a, int *pivot);
+bool pl_lu_factor_single(const pl_context *ctx, int size, float *a, int *pivot);
 
 #endif
