@@ -6,8 +6,9 @@
 
 typedef struct pl_collider_mesh pl_collider_mesh;
 
-/* Copies the source's surface (its triangles, or the boundary of its tets) and checks that it encloses a volume:
- * every edge between two triangles that run along it in opposite directions, facing outwards. */
+/* Copies the source's surface (its triangles, or the boundary of its tets) and checks that it encloses
+ * a volume: every edge between two triangles that run along it in opposite directions, facing outwards.
+ */
 pl_status pl_collider_mesh_create(pl_context *ctx, const pl_mesh *source, pl_collider_mesh **out);
 void pl_collider_mesh_destroy(pl_context *ctx, pl_collider_mesh *mesh); /* NULL is fine */
 

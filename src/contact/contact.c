@@ -66,8 +66,8 @@ static bool close_to(const pl_obstacles *o, int c, const double x[3], double mar
     return surface.distance < margin;
 }
 
-pl_status pl_contacts_detect(pl_context *ctx, const pl_obstacles *o, int n, const double *q0, const double *q,
-                             double margin, bool keep, pl_contact_set *set, int *added)
+pl_status pl_contacts_detect(pl_context *ctx, const pl_obstacles *o, int n, const double *q0,
+                             const double *q, double margin, bool keep, pl_contact_set *set, int *added)
 {
     int found = 0, old = 0;
     *added = 0;
@@ -80,9 +80,11 @@ pl_status pl_contacts_detect(pl_context *ctx, const pl_obstacles *o, int n, cons
                 old++;
             bool known =
                 old < set->count && set->points[old].vertex[0] == v && set->points[old].collider == c;
-            if (!(known && keep) && !close_to(o, c, q0 + 3 * v, margin) && !close_to(o, c, q + 3 * v, margin))
+            if (!(known && keep) && !close_to(o, c, q0 + 3 * v, margin) &&
+                !close_to(o, c, q + 3 * v, margin))
                 continue;
-            PL_TRY(pl_grow(ctx, (void **)&set->spare, &set->spare_capacity, found + 1, sizeof *set->spare));
+            PL_TRY(pl_grow(ctx, (void **)&set->spare, &set->spare_capacity, found + 1,
+                           sizeof *set->spare));
             pl_contact_point *p = &set->spare[found++];
             pl_contact_place(o, v, c, q0 + 3 * v, p);
             if (known)

@@ -1,6 +1,6 @@
 /*
- * The contacts of one step. A contact is a stencil sum_k beta_k q_k against a frame (n, t1, t2) fixed at
- * the start of the step:
+ * The contacts of one step. A contact is a stencil sum_k beta_k q_k against a frame (n, t1, t2) fixed
+ * at the start of the step:
  *
  *     delta_n = phi(x0) + n . (x - x0)         x = sum beta q,  x0 = sum beta q_bar
  *     delta_f = T^T (x - x0 - drift)           drift: how far the collider's own point moved
@@ -14,23 +14,23 @@
 #define PL_STENCIL 4
 
 typedef struct pl_contact_point {
-    int count;                /* stencil size: 1 for a vertex against a collider */
+    int count; /* stencil size: 1 for a vertex against a collider */
     int vertex[PL_STENCIL];
     double beta[PL_STENCIL];
     int collider, body;
     double mu;
-    double frame[9];      /* rows n, t1, t2 */
-    double gap;           /* phi(x0), m */
-    double drift[3];      /* m */
-    double curvature[9];  /* d n / d x0 */
-    double lambda[3];     /* in the frame, N: the unknown */
+    double frame[9];     /* rows n, t1, t2 */
+    double gap;          /* phi(x0), m */
+    double drift[3];     /* m */
+    double curvature[9]; /* d n / d x0 */
+    double lambda[3];    /* in the frame, N: the unknown */
 } pl_contact_point;
 
 typedef struct pl_contact_set {
     int count, capacity;
-    pl_contact_point *points;     /* by vertex, then collider */
+    pl_contact_point *points; /* by vertex, then collider */
     int spare_capacity;
-    pl_contact_point *spare;      /* scratch of detection */
+    pl_contact_point *spare; /* scratch of detection */
 } pl_contact_set;
 
 void pl_contact_set_free(pl_context *ctx, pl_contact_set *set);
@@ -38,11 +38,11 @@ void pl_contact_set_free(pl_context *ctx, pl_contact_set *set);
 /* What can be touched, and who by. */
 typedef struct pl_obstacles {
     int count;
-    pl_collider *const *shapes;   /* [count] */
+    pl_collider *const *shapes;          /* [count] */
     const double *pose_start, *pose_end; /* [count, 7] */
     int body_count;
-    const double *friction;       /* [count, body_count] */
-    const int *body_of;           /* [n] */
+    const double *friction; /* [count, body_count] */
+    const int *body_of;     /* [n] */
 } pl_obstacles;
 
 /*
@@ -51,7 +51,8 @@ typedef struct pl_obstacles {
  * *added counts the new ones.
  */
 pl_status pl_contacts_detect(pl_context *ctx, const pl_obstacles *obstacles, int n, const double *q0,
-                             const double *q, double margin, bool keep, pl_contact_set *set, int *added);
+                             const double *q, double margin, bool keep, pl_contact_set *set,
+                             int *added);
 
 /* Geometry of vertex `v` against collider `c` at x0: frame, gap, drift, curvature, mu. */
 void pl_contact_place(const pl_obstacles *obstacles, int v, int c, const double x0[3],

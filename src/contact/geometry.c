@@ -5,15 +5,15 @@
 
 /* The pieces both directions need. */
 typedef struct pieces {
-    double turn[9];     /* Q = R1 R0^T */
+    double turn[9];      /* Q = R1 R0^T */
     double r0[3], r1[3]; /* x0 - p0, x0 - p1 */
-    double carried[3];  /* Q r0 */
-    double force_t[3];  /* lambda_f, world */
-    double beyond;      /* n . (u - drift) */
+    double carried[3];   /* Q r0 */
+    double force_t[3];   /* lambda_f, world */
+    double beyond;       /* n . (u - drift) */
 } pieces;
 
-static pieces gather(const pl_contact_point *p, const double start[7], const double end[7], const double x0[3],
-                     const double u[3])
+static pieces gather(const pl_contact_point *p, const double start[7], const double end[7],
+                     const double x0[3], const double u[3])
 {
     pieces g;
     double a[9], b[9];
@@ -21,7 +21,8 @@ static pieces gather(const pl_contact_point *p, const double start[7], const dou
     pl_quat_to_mat3(end + 3, b);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            g.turn[3 * i + j] = b[3 * i] * a[3 * j] + b[3 * i + 1] * a[3 * j + 1] + b[3 * i + 2] * a[3 * j + 2];
+            g.turn[3 * i + j] =
+                b[3 * i] * a[3 * j] + b[3 * i + 1] * a[3 * j + 1] + b[3 * i + 2] * a[3 * j + 2];
     pl_sub3(x0, start, g.r0);
     pl_sub3(x0, end, g.r1);
     pl_mat3_vec(g.turn, g.r0, g.carried);
@@ -61,8 +62,8 @@ void pl_geometry_vjp(const pl_contact_point *p, const double pose_start[7], cons
 }
 
 void pl_geometry_jvp(const pl_contact_point *p, const double pose_start[7], const double pose_end[7],
-                     const double x0[3], const double u[3], const pl_geometry_grad *d, double d_delta[3],
-                     double d_force[3])
+                     const double x0[3], const double u[3], const pl_geometry_grad *d,
+                     double d_delta[3], double d_force[3])
 {
     pieces g = gather(p, pose_start, pose_end, x0, u);
     const double *n = p->frame;

@@ -1,6 +1,6 @@
 /*
- * How a contact's geometry depends on where it was set up: the start position x0 of its point, and the poses
- * of its collider at the end (1) and the start (0) of the step.
+ * How a contact's geometry depends on where it was set up: the start position x0 of its point, and the
+ * poses of its collider at the end (1) and the start (0) of the step.
  *
  *     n = n(x0; pose1),  d phi = n.(dx0 - dp1 - w1 x r1),   d n = kappa (dx0 - dp1 - w1 x r1) + w1 x n
  *     drift = Q (x0 - p0) + p1 - x0,  Q = R1 R0^T,          d t_i = -(t_i . dn) n
@@ -17,15 +17,15 @@ typedef struct pl_geometry_grad {
     double x0[3], pose_end[6], pose_start[6];
 } pl_geometry_grad;
 
-/* From a = cotangent of delta (in the frame) and f = cotangent of the force H^T lambda (world vector), at
- * displacement u = x - x0 (world). The whole dependence on x0, that of u = x - x0 included. */
+/* From a = cotangent of delta (in the frame) and f = cotangent of the force H^T lambda (world vector),
+ * at displacement u = x - x0 (world). The whole dependence on x0, that of u = x - x0 included. */
 void pl_geometry_vjp(const pl_contact_point *p, const double pose_start[7], const double pose_end[7],
                      const double x0[3], const double u[3], const double a[3], const double f[3],
                      pl_geometry_grad *out);
 
 /* The same forwards: changes of delta (frame) and of the force (world) along `d`, x held fixed. */
 void pl_geometry_jvp(const pl_contact_point *p, const double pose_start[7], const double pose_end[7],
-                     const double x0[3], const double u[3], const pl_geometry_grad *d, double d_delta[3],
-                     double d_force[3]);
+                     const double x0[3], const double u[3], const pl_geometry_grad *d,
+                     double d_delta[3], double d_force[3]);
 
 #endif

@@ -56,7 +56,8 @@ void pl_law_newton(const pl_law *law, const double delta[3], const double lambda
     out->residual[1] = f.value;
     out->d_delta[3] = f.da / mu;
     out->d_lambda[3] = f.db * mu;
-    /* Weights of the direction equation; their own change multiplies delta_perp - rho lambda_perp = 0. */
+    /* Weights of the direction equation; their own change multiplies delta_perp - rho lambda_perp = 0.
+     */
     double force = fmax(rho * mu * lambda[0], 0), slip = fmax(x_hat, 0) + 1e-300;
     double wd = force / (force + slip), wl = rho * slip / (force + slip);
     double perp[2] = {-d[1], d[0]};
@@ -110,8 +111,8 @@ void pl_law_resolve(const pl_law *law, const double delta[3], const double lambd
     friction_direction(law->rho, delta, lambda, out->direction);
 }
 
-void pl_law_derivative(const pl_law *law, const pl_law_point *p, const double lambda[3], pl_law_linear *out,
-                       double d_mu[3])
+void pl_law_derivative(const pl_law *law, const pl_law_point *p, const double lambda[3],
+                       pl_law_linear *out, double d_mu[3])
 {
     double mu = law->mu, rho = law->rho;
     memset(out, 0, sizeof *out);

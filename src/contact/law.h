@@ -27,7 +27,8 @@ typedef struct pl_law_linear {
 } pl_law_linear;
 
 /* Fischer-Burmeister residual and derivative at any (delta, lambda), for Newton's method. */
-void pl_law_newton(const pl_law *law, const double delta[3], const double lambda[3], pl_law_linear *out);
+void pl_law_newton(const pl_law *law, const double delta[3], const double lambda[3],
+                   pl_law_linear *out);
 
 /* Only the residual's length, m. */
 double pl_law_residual(const pl_law *law, const double delta[3], const double lambda[3]);
@@ -47,7 +48,8 @@ typedef struct pl_law_point {
     double direction[2]; /* d, along delta_f, unit */
 } pl_law_point;
 
-void pl_law_resolve(const pl_law *law, const double delta[3], const double lambda[3], pl_law_point *out);
+void pl_law_resolve(const pl_law *law, const double delta[3], const double lambda[3],
+                    pl_law_point *out);
 
 /* The law linearised at a solved contact (residual = 0), for adjoint and tangent; d_mu [3] is the
  * derivative of its three equations with respect to mu. */

@@ -28,7 +28,8 @@ fail:
 
 void pl_krylov_free(pl_context *ctx, pl_krylov *k)
 {
-    void *arrays[] = {k->basis, k->tried, k->hessenberg, k->rotation, k->rhs, k->work, k->direction, k->product};
+    void *arrays[] = {k->basis, k->tried, k->hessenberg, k->rotation,
+                      k->rhs,   k->work,  k->direction,  k->product};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         pl_free(ctx, arrays[i]);
     *k = (pl_krylov){0};
@@ -53,8 +54,8 @@ static pl_status true_residual(pl_operator a, int size, const double *b, const d
     return PL_OK;
 }
 
-/* One Arnoldi step: the preconditioned direction j, the new basis vector j + 1 and column j of the Hessenberg
- * matrix; twice orthogonalised. */
+/* One Arnoldi step: the preconditioned direction j, the new basis vector j + 1 and column j of the
+ * Hessenberg matrix; twice orthogonalised. */
 static pl_status arnoldi(pl_krylov *k, int size, pl_operator a, pl_operator p, int j)
 {
     size_t n = (size_t)size;
@@ -97,14 +98,14 @@ static void rotate(pl_krylov *k, int j)
 /* x += tried y with y from the triangular system of the first `count` columns. */
 static void gather(pl_krylov *k, int size, int count, double *x)
 {
-    cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, count, k->hessenberg, k->restart + 1,
-                k->rhs, 1);
+    cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, count, k->hessenberg,
+                k->restart + 1, k->rhs, 1);
     for (int i = 0; i < count; i++)
         cblas_daxpy(size, k->rhs[i], k->tried + (size_t)i * (size_t)size, 1, x, 1);
 }
 
-pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator p, const double *b,
-                   double *x, double tolerance, int max_iterations, pl_krylov_result *out)
+pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator p, const double *b, double *x,
+                   double tolerance, int max_iterations, pl_krylov_result *out)
 {
     *out = (pl_krylov_result){0};
     memset(x, 0, sizeof(double) * (size_t)size);
@@ -137,8 +138,8 @@ pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator p, const d
     return PL_OK;
 }
 
-pl_status pl_cg(pl_krylov *k, int size, pl_operator a, pl_operator p, const double *b,
-                double *x, double tolerance, int max_iterations, pl_krylov_result *out)
+pl_status pl_cg(pl_krylov *k, int size, pl_operator a, pl_operator p, const double *b, double *x,
+                double tolerance, int max_iterations, pl_krylov_result *out)
 {
     *out = (pl_krylov_result){0};
     double *r = k->basis, *z = k->work, *d = k->direction, *ad = k->product;
@@ -168,6 +169,7 @@ pl_status pl_cg(pl_krylov *k, int size, pl_operator a, pl_operator p, const doub
         PL_TRY(true_residual(a, size, b, x, r, &norm));
         out->residual = norm / scale;
     }
-    out->converged = !out->indefinite && norm <= 2 * tolerance * scale; /* recursion drifts by rounding */
+    out->converged =
+        !out->indefinite && norm <= 2 * tolerance * scale; /* recursion drifts by rounding */
     return PL_OK;
 }

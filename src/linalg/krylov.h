@@ -13,12 +13,12 @@ typedef struct pl_operator {
 } pl_operator;
 
 typedef struct pl_krylov {
-    int size, restart; /* room for this many unknowns and basis vectors */
-    double *basis;     /* [restart + 1, size] */
-    double *tried;     /* [restart, size] the same preconditioned */
-    double *hessenberg; /* [restart + 1, restart], column-major */
-    double *rotation;  /* [restart, 2] */
-    double *rhs;       /* [restart + 1] */
+    int size, restart;                  /* room for this many unknowns and basis vectors */
+    double *basis;                      /* [restart + 1, size] */
+    double *tried;                      /* [restart, size] the same preconditioned */
+    double *hessenberg;                 /* [restart + 1, restart], column-major */
+    double *rotation;                   /* [restart, 2] */
+    double *rhs;                        /* [restart + 1] */
     double *work, *direction, *product; /* [size] */
 } pl_krylov;
 
@@ -32,15 +32,14 @@ typedef struct pl_krylov_result {
     double residual; /* |b - A x| / |b|, recomputed */
 } pl_krylov_result;
 
-
-/* A x = b from x = 0, right-preconditioned GMRES with restarts. precondition.apply NULL = none. Preconditioned
- * directions are kept (flexible GMRES): x is made of them, so that a preconditioner in single precision,
- * which is not quite linear, does not show in the residual. */
-pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator precondition,
-                   const double *b, double *x, double tolerance, int max_iterations, pl_krylov_result *out);
+/* A x = b from x = 0, right-preconditioned GMRES with restarts. precondition.apply NULL = none.
+ * Preconditioned directions are kept (flexible GMRES): x is made of them, so that a preconditioner in
+ * single precision, which is not quite linear, does not show in the residual. */
+pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator precondition, const double *b,
+                   double *x, double tolerance, int max_iterations, pl_krylov_result *out);
 
 /* The same for symmetric positive definite A and preconditioner. */
-pl_status pl_cg(pl_krylov *k, int size, pl_operator a, pl_operator precondition,
-                const double *b, double *x, double tolerance, int max_iterations, pl_krylov_result *out);
+pl_status pl_cg(pl_krylov *k, int size, pl_operator a, pl_operator precondition, const double *b,
+                double *x, double tolerance, int max_iterations, pl_krylov_result *out);
 
 #endif

@@ -27,7 +27,8 @@ void pl_drive_free(pl_context *ctx, pl_drive *d)
     *d = (pl_drive){0};
 }
 
-static pl_status override(pl_context *ctx, const char *name, int rows, int width, const double *from, double *to)
+static pl_status override(pl_context *ctx, const char *name, int rows, int width, const double *from,
+                          double *to)
 {
     if (!from)
         return PL_OK;
@@ -57,13 +58,16 @@ pl_status pl_drive_resolve(const pl_scene *scene, double time, const pl_inputs *
     PL_TRY(override(ctx, "force", scene->force_count, 3, in->force, d->force));
     PL_TRY(override(ctx, "wind", scene->wind_count, 3, in->wind, d->wind));
     PL_TRY(override(ctx, "pin_target", scene->pin_vertex_count, 3, in->pin_target, d->pin_target));
-    PL_TRY(override(ctx, "collider_pose", scene->collider_count, 7, in->collider_pose, d->collider_pose));
+    PL_TRY(
+        override(ctx, "collider_pose", scene->collider_count, 7, in->collider_pose, d->collider_pose));
     for (int c = 0; in->collider_pose && c < scene->collider_count; c++) {
         double *r = d->collider_pose + 7 * c + 3;
         double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
         if (!(fabs(norm - 1) < 1e-6))
-            return pl_fail(ctx, PL_ERROR_ARGUMENT, "inputs.collider_pose[%d]: the quaternion has length %g, "
-                           "expected 1", c, norm);
+            return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                           "inputs.collider_pose[%d]: the quaternion has length %g, "
+                           "expected 1",
+                           c, norm);
         for (int k = 0; k < 4; k++)
             r[k] /= norm;
     }
@@ -84,25 +88,30 @@ void pl_pose_between(const double from[7], const double to[7], double s, double 
         out[k] /= sqrt(norm);
 }
 
-void pl_drive_between(const pl_scene *scene, const pl_state *state, const pl_drive *end, double s, pl_drive *out)
+void pl_drive_between(const pl_scene *scene, const pl_state *state, const pl_drive *end, double s,
+                      pl_drive *out)
 {
     memcpy(out->vertex_force, end->vertex_force, sizeof(double) * 3 * (size_t)scene->vertex_count);
     memcpy(out->force, end->force, sizeof(double) * 3 * (size_t)scene->force_count);
     memcpy(out->wind, end->wind, sizeof(double) * 3 * (size_t)scene->wind_count);
     if (s == 1) {
         memcpy(out->pin_target, end->pin_target, sizeof(double) * 3 * (size_t)scene->pin_vertex_count);
-        memcpy(out->collider_pose, end->collider_pose, sizeof(double) * 7 * (size_t)scene->collider_count);
+        memcpy(out->collider_pose, end->collider_pose,
+               sizeof(double) * 7 * (size_t)scene->collider_count);
         return;
     }
     for (int k = 0; k < 3 * scene->pin_vertex_count; k++)
         out->pin_target[k] = state->pin_target[k] + s * (end->pin_target[k] - state->pin_target[k]);
     for (int c = 0; c < scene->collider_count; c++)
-        pl_pose_between(state->collider_pose + 7 * c, end->collider_pose + 7 * c, s, out->collider_pose + 7 * c);
+        pl_pose_between(state->collider_pose + 7 * c, end->collider_pose + 7 * c, s,
+                        out->collider_pose + 7 * c);
 }
 
 double pl_force_share(const pl_force *force, const double *mass, int vertex)
 {
-    return force->per == PL_PER_MASS ? mass[vertex] : force->per == PL_PER_GROUP ? 1.0 / force->count : 1;
+    return force->per == PL_PER_MASS    ? mass[vertex]
+           : force->per == PL_PER_GROUP ? 1.0 / force->count
+                                        : 1;
 }
 
 void pl_drive_external(const pl_scene *scene, const double *mass, const pl_drive *d, const double *q0,

@@ -110,8 +110,8 @@ static pl_status attempt(pl_newton *s, const double *step, double t, bool *accep
     s->law_failed = false;
     if (pl_newton_evaluate(s, sim->trial))
         PL_TRY(pl_newton_correct(s, sim->trial, sim->trial_move, &trial_norm));
-    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: move %.3e m, after %g of it%s %.3e m%s%s%s", s->sub->step + 1,
-           s->norm, t, step == sim->move ? "" : " combined", trial_norm,
+    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: move %.3e m, after %g of it%s %.3e m%s%s%s",
+           s->sub->step + 1, s->norm, t, step == sim->move ? "" : " combined", trial_norm,
            s->stale ? ", lagged factor" : "", s->inadmissible >= 0 ? ", inverted" : "",
            s->law_failed ? ", law unsolved" : "");
     *accepted = acceptable(s, t, step != sim->move, trial_norm);
@@ -167,7 +167,8 @@ static pl_status advance_truncated(pl_newton *s, bool *accepted, double *theta)
     int limit = sim->solver == PL_SOLVER_CONSTANT ? 10 * CG_CONSTANT : (int)(CG_LIMIT * factor) + 1;
     pl_newton_evaluate(s, sim->iterate);
     PL_TRY(pl_truncated_newton(sim, s->sub->h, sim->iterate, s->norm, limit, sim->combined, &found));
-    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: %d linear iterations%s", s->sub->step + 1, found.iterations,
+    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: %d linear iterations%s", s->sub->step + 1,
+           found.iterations,
            found.kind == PL_TRUNCATED_DOWNHILL ? ", downhill"
            : found.kind == PL_TRUNCATED_NONE   ? ", given up"
                                                : "");

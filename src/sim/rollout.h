@@ -1,4 +1,5 @@
-/* A rollout's tape: of each substep only its end positions and contact forces; the rest is recomputed. */
+/* A rollout's tape: of each substep only its end positions and contact forces; the rest is recomputed.
+ */
 #ifndef PL_ROLLOUT_H
 #define PL_ROLLOUT_H
 
@@ -13,7 +14,7 @@ typedef struct pl_tape_entry {
     int step;        /* the time step it is part of */
     double from, to; /* which part */
     double h;
-    double *q;       /* [n, 3] at its end */
+    double *q; /* [n, 3] at its end */
     int contact_count;
     pl_tape_contact *contacts;
 } pl_tape_entry;
@@ -28,18 +29,18 @@ struct pl_rollout {
     pl_sim *sim;
     pl_rollout_def def;
     int steps;
-    bool whole;          /* the tape holds every step */
-    pl_tape tape;        /* all steps, or those of one block or a few */
-    int tape_from;       /* its first block (sim/checkpoint.h) */
-    pl_state *begin;     /* the state before its first step */
+    bool whole;      /* the tape holds every step */
+    pl_tape tape;    /* all steps, or those of one block or a few */
+    int tape_from;   /* its first block (sim/checkpoint.h) */
+    pl_state *begin; /* the state before its first step */
     int checkpoint_count;
     pl_state **checkpoints; /* [checkpoint_count], ascending in step; the first is the start */
-    int next_kept;       /* block whose beginning the forward pass is to keep next */
-    bool moved;          /* checkpoints are not where the forward pass left them */
-    int recomputed;      /* steps run again so far */
-    double recomputing;  /* what that took, ms */
-    double *time;        /* [steps + 1] */
-    size_t bytes;        /* most that tape and kept states took so far */
+    int next_kept;          /* block whose beginning the forward pass is to keep next */
+    bool moved;             /* checkpoints are not where the forward pass left them */
+    int recomputed;         /* steps run again so far */
+    double recomputing;     /* what that took, ms */
+    double *time;           /* [steps + 1] */
+    size_t bytes;           /* most that tape and kept states took so far */
 };
 
 /* Takes the first `count` entries off. */
@@ -53,8 +54,8 @@ pl_status pl_rollout_advance(pl_rollout *r, pl_state *state, int to, pl_tape *ta
 /* Refuses a rollout without a tape. */
 pl_status pl_rollout_need_tape(const pl_rollout *r);
 
-/* Visits the tape of blocks of steps, last ones first: visit(user, tape, start) gets the state before the
- * block's first step. */
+/* Visits the tape of blocks of steps, last ones first: visit(user, tape, start) gets the state before
+ * the block's first step. */
 typedef pl_status (*pl_block_fn)(void *user, const pl_tape *tape, const pl_state *start);
 pl_status pl_rollout_reverse(pl_rollout *r, pl_block_fn visit, void *user);
 /* The same, first block first. */

@@ -32,7 +32,8 @@ static pl_status check_def(pl_context *ctx, const pl_scene_def *d)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "contact_epsilon2 = %g: expected 1e-18 to 1 N m",
                        d->contact_epsilon2);
     if (!(d->contact_margin >= 0) || !isfinite(d->contact_margin))
-        return pl_fail(ctx, PL_ERROR_ARGUMENT, "contact_margin = %g: expected >= 0 m", d->contact_margin);
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "contact_margin = %g: expected >= 0 m",
+                       d->contact_margin);
     if ((int)d->solver < 0 || d->solver > PL_SOLVER_CONSTANT)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "solver = %d: no such solver", (int)d->solver);
     return PL_OK;
@@ -78,10 +79,11 @@ void pl_scene_destroy(pl_scene *scene)
         pl_collider_destroy(ctx, scene->colliders[c].shape);
         pl_curve_free(ctx, &scene->colliders[c].pose);
     }
-    void *arrays[] = {scene->bodies, scene->q0, scene->v0, scene->body_of, scene->volume,
-                      scene->young, scene->poisson, scene->density, scene->bending, scene->damping,
-                      scene->pins, scene->pin_vertex, scene->forces, scene->winds, scene->colliders,
-                      scene->friction, scene};
+    void *arrays[] = {scene->bodies,  scene->q0,      scene->v0,        scene->body_of,
+                      scene->volume,  scene->young,   scene->poisson,   scene->density,
+                      scene->bending, scene->damping, scene->pins,      scene->pin_vertex,
+                      scene->forces,  scene->winds,   scene->colliders, scene->friction,
+                      scene};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }

@@ -55,15 +55,15 @@ struct pl_scene {
     int body_count, body_capacity;
     pl_body *bodies;
     int vertex_count, element_count;
-    double *q0, *v0;      /* [n, 3] the start */
-    int *body_of;         /* [n] */
-    double *volume;       /* [element_count] rest volume, m^3 */
+    double *q0, *v0;                                       /* [n, 3] the start */
+    int *body_of;                                          /* [n] */
+    double *volume;                                        /* [element_count] rest volume, m^3 */
     double *young, *poisson, *density, *bending, *damping; /* [element_count] */
 
     int pin_count, pin_capacity;
     pl_pin *pins;
     int pin_vertex_count;
-    int *pin_vertex;      /* [pin_vertex_count], of the scene */
+    int *pin_vertex; /* [pin_vertex_count], of the scene */
 
     int force_count, force_capacity;
     pl_force *forces;
@@ -72,7 +72,7 @@ struct pl_scene {
 
     int collider_count, collider_capacity;
     pl_obstacle *colliders;
-    double *friction;     /* [collider_count, body_count] mu */
+    double *friction; /* [collider_count, body_count] mu */
 };
 
 /* Values of a material parameter (PL_YOUNG to PL_DAMPING) in their range, or an error naming it. */

@@ -37,8 +37,8 @@ static pl_status check_range(pl_context *ctx, const range *r, double value, int 
     char where[32] = "";
     if (element >= 0)
         snprintf(where, sizeof where, " of element %d", element);
-    return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s%s = %g: expected %s %g and <= %g%s", r->name, where, value,
-                   r->low_open ? ">" : ">=", r->low, r->high, r->unit);
+    return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s%s = %g: expected %s %g and <= %g%s", r->name, where,
+                   value, r->low_open ? ">" : ">=", r->low, r->high, r->unit);
 }
 
 pl_status pl_scene_check_param(pl_context *ctx, pl_param param, int count, const double *values)
@@ -136,8 +136,8 @@ static pl_status check_start(pl_context *ctx, const pl_body_def *def)
     for (int k = 0; k < 3 * def->mesh->vertex_count; k++)
         if ((def->positions && !isfinite(def->positions[k])) ||
             (def->velocities && !isfinite(def->velocities[k])))
-            return pl_fail(ctx, PL_ERROR_ARGUMENT, "positions or velocities of vertex %d are not finite",
-                           k / 3);
+            return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                           "positions or velocities of vertex %d are not finite", k / 3);
     return PL_OK;
 }
 

@@ -16,7 +16,9 @@ static pl_status locate(const pl_scene *scene, pl_param param, int owner, double
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "param = %d: no such parameter", (int)param);
     if (owner < 0 || owner >= owners)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "owner = %d: the scene has %d %s", owner, owners,
-                       param == PL_FRICTION ? "colliders" : param == PL_COMPLIANCE ? "pins" : "bodies");
+                       param == PL_FRICTION     ? "colliders"
+                       : param == PL_COMPLIANCE ? "pins"
+                                                : "bodies");
     if (param == PL_FRICTION) {
         *values = scene->friction + (size_t)owner * (size_t)scene->body_count;
         *count = scene->body_count;
@@ -50,7 +52,8 @@ pl_status pl_scene_param_count(const pl_scene *scene, pl_param param, int owner,
     return locate(scene, param, owner, &values, count);
 }
 
-pl_status pl_scene_set_param(pl_scene *scene, pl_param param, int owner, int count, const double *values)
+pl_status pl_scene_set_param(pl_scene *scene, pl_param param, int owner, int count,
+                             const double *values)
 {
     double *place = NULL;
     int have = 0;
@@ -64,7 +67,8 @@ pl_status pl_scene_set_param(pl_scene *scene, pl_param param, int owner, int cou
     return PL_OK;
 }
 
-pl_status pl_scene_get_param(const pl_scene *scene, pl_param param, int owner, int count, double *values)
+pl_status pl_scene_get_param(const pl_scene *scene, pl_param param, int owner, int count,
+                             double *values)
 {
     double *place = NULL;
     int have = 0;

@@ -20,8 +20,9 @@ static pl_status check_vertices(pl_scene *scene, int body, int count, const int 
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "vertices: expected at least one");
     for (int k = 0; k < count; k++)
         if (vertices[k] < 0 || vertices[k] >= n)
-            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "vertices[%d] = %d: body \"%s\" has %d vertices",
-                           k, vertices[k], scene->bodies[body].name, n);
+            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT,
+                           "vertices[%d] = %d: body \"%s\" has %d vertices", k, vertices[k],
+                           scene->bodies[body].name, n);
     return PL_OK;
 }
 
@@ -46,7 +47,8 @@ pl_status pl_scene_add_pin(pl_scene *scene, const pl_pin_def *def, int *pin)
     for (int k = 0; k < 3; k++)
         if (!isfinite(def->pivot[k]))
             return pl_fail(ctx, PL_ERROR_ARGUMENT, "pivot is not finite");
-    pl_pin p = {.first = scene->pin_vertex_count, .count = def->vertex_count, .compliance = def->compliance};
+    pl_pin p = {
+        .first = scene->pin_vertex_count, .count = def->vertex_count, .compliance = def->compliance};
     const double none[4] = {0, 0, 1, 0};
     const double nowhere[3] = {0};
     memcpy(p.pivot, def->pivot, sizeof p.pivot);
@@ -207,8 +209,8 @@ done:
 static pl_status check_collider_index(const pl_scene *scene, int collider)
 {
     if (collider < 0 || collider >= scene->collider_count)
-        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "collider = %d: the scene has %d colliders", collider,
-                       scene->collider_count);
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "collider = %d: the scene has %d colliders",
+                       collider, scene->collider_count);
     return PL_OK;
 }
 

@@ -37,7 +37,8 @@ pl_status pl_sim_refresh(pl_sim *sim)
     memset(sim->pin_stiffness, 0, sizeof(double) * (size_t)sim->n);
     for (int p = 0; p < scene->pin_count; p++)
         for (int k = 0; k < scene->pins[p].count; k++)
-            sim->pin_stiffness[scene->pin_vertex[scene->pins[p].first + k]] += 1 / scene->pins[p].compliance;
+            sim->pin_stiffness[scene->pin_vertex[scene->pins[p].first + k]] +=
+                1 / scene->pins[p].compliance;
     pl_sim_forget(sim);
     sim->revision = scene->revision;
     return PL_OK;
@@ -94,9 +95,9 @@ static pl_status allocate(pl_sim *sim)
     double **scalars[] = {&sim->mass, &sim->damping, &sim->pin_stiffness, &sim->diagonal};
     for (size_t k = 0; k < sizeof scalars / sizeof *scalars; k++)
         PL_NEW(ctx, *scalars[k], n, done);
-    double **vectors[] = {&sim->external, &sim->gradient, &sim->residual, &sim->guess, &sim->iterate,
-                          &sim->move,     &sim->trial,    &sim->trial_move, &sim->combined, &sim->acceleration,
-                          &sim->spring};
+    double **vectors[] = {&sim->external, &sim->gradient,     &sim->residual, &sim->guess,
+                          &sim->iterate,  &sim->move,         &sim->trial,    &sim->trial_move,
+                          &sim->combined, &sim->acceleration, &sim->spring};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(ctx, *vectors[k], 3 * n, done);
     PL_NEW(ctx, sim->vertex_work, 2 * n, done);
@@ -158,11 +159,19 @@ void pl_sim_destroy(pl_sim *sim)
     pl_drive_free(ctx, &sim->drive);
     pl_drive_free(ctx, &sim->substep_drive);
     pl_state_destroy(sim->scene, sim->backup);
-    void *arrays[] = {sim->mass,     sim->damping,  sim->pin_stiffness, sim->diagonal,   sim->tangent,
-                      sim->constant, sim->shapes,   sim->laws,          sim->lambda,     sim->free_motion,
-                      sim->external, sim->gradient, sim->residual,      sim->guess,      sim->iterate,
-                      sim->move,     sim->trial,    sim->trial_move,    sim->combined, sim->acceleration, sim->spring,     sim->pose_start,
-                      sim->vertex_work, sim->origin, sim->coupled, sim};
+    void *arrays[] = {sim->mass,          sim->damping,
+                      sim->pin_stiffness, sim->diagonal,
+                      sim->tangent,       sim->constant,
+                      sim->shapes,        sim->laws,
+                      sim->lambda,        sim->free_motion,
+                      sim->external,      sim->gradient,
+                      sim->residual,      sim->guess,
+                      sim->iterate,       sim->move,
+                      sim->trial,         sim->trial_move,
+                      sim->combined,      sim->acceleration,
+                      sim->spring,        sim->pose_start,
+                      sim->vertex_work,   sim->origin,
+                      sim->coupled,       sim};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }

@@ -30,12 +30,12 @@ typedef struct pl_drive {
 
 /* One implicit step of length h from (q0, v0); a time step is one of these, or several when split. */
 typedef struct pl_substep {
-    int step;                          /* the time step it is part of, from 0; messages count from 1 */
-    double from, to;                   /* which part, as fractions of it */
+    int step;        /* the time step it is part of, from 0; messages count from 1 */
+    double from, to; /* which part, as fractions of it */
     double h;
-    const double *q0, *v0;             /* [n, 3] */
-    const pl_drive *drive;             /* at the end of the substep */
-    const double *pose_start;          /* [collider_count, 7] */
+    const double *q0, *v0;    /* [n, 3] */
+    const pl_drive *drive;    /* at the end of the substep */
+    const double *pose_start; /* [collider_count, 7] */
 } pl_substep;
 
 /* Which matrix stands for the tangent in the forward solve. */
@@ -49,21 +49,21 @@ typedef struct pl_costs {
 struct pl_sim {
     pl_context *ctx;
     pl_scene *scene;
-    int revision;        /* of the scene's parameters that the derived arrays below belong to */
+    int revision; /* of the scene's parameters that the derived arrays below belong to */
     int n;
 
     /* Derived from the scene's parameters. */
     pl_elastic *elastic;
-    double *mass;        /* [n] kg */
-    double *damping;     /* [n] C, kg/s */
+    double *mass;          /* [n] kg */
+    double *damping;       /* [n] C, kg/s */
     double *pin_stiffness; /* [n] sum of 1/compliance, N/m */
-    double margin;       /* contact margin, m */
+    double margin;         /* contact margin, m */
 
     /* The matrix in use. */
-    pl_solver solver;    /* never AUTO */
-    double *diagonal;    /* [n] M + hC + h^2 k */
-    double *tangent;     /* [nnz, 9] */
-    double *constant;    /* [nnz] A */
+    pl_solver solver;         /* never AUTO */
+    double *diagonal;         /* [n] M + hC + h^2 k */
+    double *tangent;          /* [nnz, 9] */
+    double *constant;         /* [nnz] A */
     pl_chol *tangent_factor;  /* of 3x3 blocks */
     pl_chol *constant_factor; /* of scalars, three columns a solve */
     pl_factor_kind factor;
@@ -77,23 +77,23 @@ struct pl_sim {
     pl_delassus delassus;
     pl_contact_solver contact_solver;
     int law_capacity;
-    pl_law *laws;        /* [m] */
+    pl_law *laws;                 /* [m] */
     double *lambda, *free_motion; /* [3 m] */
-    double *origin;      /* [3 m] the forces that free_motion was found with */
+    double *origin;               /* [3 m] the forces that free_motion was found with */
 
     /* Scratch, [n, 3] each unless said. */
     double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move, *combined;
     pl_anderson anderson;
     pl_krylov krylov;
     int coupled_capacity;
-    double *coupled;     /* right-hand side and solution of Newton's step with contacts */
-    double *spring;      /* [n, 3] sum of target/compliance */
-    int *vertex_work;    /* [2 n] */
+    double *coupled;  /* right-hand side and solution of Newton's step with contacts */
+    double *spring;   /* [n, 3] sum of target/compliance */
+    int *vertex_work; /* [2 n] */
     pl_drive drive, substep_drive;
-    double *pose_start;  /* [collider_count, 7] */
+    double *pose_start; /* [collider_count, 7] */
     bool accelerated;
     double *acceleration; /* [n, 3] of the last substep, if there was one: for the next one's guess */
-    pl_state *backup;    /* the state before the step */
+    pl_state *backup;     /* the state before the step */
     pl_step_info info;
     double stage_start;
 };
@@ -109,7 +109,8 @@ void pl_drive_free(pl_context *ctx, pl_drive *drive);
 /* Targets of every pinned vertex at `time`, [pin_vertex_count, 3]. */
 void pl_pin_targets(const pl_scene *scene, double time, double *target);
 /* The scene's own drive at `time`, overridden by inputs (may be NULL); refuses what is not finite. */
-pl_status pl_drive_resolve(const pl_scene *scene, double time, const pl_inputs *inputs, pl_drive *drive);
+pl_status pl_drive_resolve(const pl_scene *scene, double time, const pl_inputs *inputs,
+                           pl_drive *drive);
 /* Pins and poses a fraction s of the way from the state to `end`; forces as at the end. */
 void pl_drive_between(const pl_scene *scene, const pl_state *state, const pl_drive *end, double s,
                       pl_drive *out);
@@ -118,8 +119,8 @@ void pl_pose_between(const double from[7], const double to[7], double s, double 
 /* What one vertex feels of a force's value: N per unit of it. */
 double pl_force_share(const pl_force *force, const double *mass, int vertex);
 /* f [n, 3]: gravity, forces, wind at (q0, v0). */
-void pl_drive_external(const pl_scene *scene, const double *mass, const pl_drive *drive, const double *q0,
-                       const double *v0, double *f);
+void pl_drive_external(const pl_scene *scene, const double *mass, const pl_drive *drive,
+                       const double *q0, const double *v0, double *f);
 
 /* ---- matrix.c: the matrix that stands for the tangent */
 /* sim->diagonal = M + hC + h^2 k */
@@ -132,7 +133,8 @@ pl_status pl_matrix_refresh(pl_sim *sim, pl_factor_kind kind, double h, const do
 pl_status pl_matrix_correct(pl_sim *sim, const double *b, double *x);
 /* x = E^-1 b */
 pl_status pl_matrix_solve(pl_sim *sim, const double *b, double *x);
-/* The same in two parts (pl_chol_begin, pl_chol_end), the vertices of the Delassus matrix being the focus. */
+/* The same in two parts (pl_chol_begin, pl_chol_end), the vertices of the Delassus matrix being the
+ * focus. */
 void pl_matrix_focus(pl_sim *sim);
 pl_status pl_matrix_begin(pl_sim *sim, const double *b, double *x);
 pl_status pl_matrix_end(pl_sim *sim, const double *change, double *x);
@@ -152,8 +154,8 @@ typedef struct pl_truncated {
 
 /* For the residual at q in sim->residual and a factor of a tangent; `size` is that of the step by the
  * factor alone (m, largest vertex). Overwrites sim->guess and sim->tangent. */
-pl_status pl_truncated_newton(pl_sim *sim, double h, const double *q, double size, int limit, double *step,
-                              pl_truncated *out);
+pl_status pl_truncated_newton(pl_sim *sim, double h, const double *q, double size, int limit,
+                              double *step, pl_truncated *out);
 
 /* ---- coupled.c: the same with contacts */
 /* For the residual at q in sim->residual, the factor's move there and the contact forces and law that
@@ -176,8 +178,8 @@ pl_status pl_substep_solve(pl_sim *sim, const pl_substep *sub, const pl_state *w
 /* Adds the time since the last call to a stage of sim->info. */
 void pl_stage(pl_sim *sim, int stage);
 
-/* The factor is made anew at every multiple of this many steps whatever happened, so that a rollout resumed
- * there repeats the original bit for bit. */
+/* The factor is made anew at every multiple of this many steps whatever happened, so that a rollout
+ * resumed there repeats the original bit for bit. */
 #define PL_FORGET_EVERY 32
 
 /* What a substep of this scene can touch. */

@@ -20,8 +20,8 @@ void pl_pin_targets(const pl_scene *scene, double time, double *target)
             pl_sub3(start, pin->pivot, arm);
             pl_mat3_vec(r, arm, target + 3 * k);
             for (int i = 0; i < 3; i++)
-                target[3 * k + i] = half == 0 ? start[i] + offset[i]
-                                              : pin->pivot[i] + target[3 * k + i] + offset[i];
+                target[3 * k + i] =
+                    half == 0 ? start[i] + offset[i] : pin->pivot[i] + target[3 * k + i] + offset[i];
         }
     }
 }

@@ -9,11 +9,12 @@ pl_status pl_curve_create(pl_context *ctx, const char *what, const pl_table *tab
     pl_table t = table->count > 0 ? *table : (pl_table){.count = 1, .time = &zero, .value = constant};
     pl_curve c = {.count = t.count, .width = width};
     if (table->count < 0 || !t.time || !t.value)
-        return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s: a table needs a count >= 0, times and values", what);
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s: a table needs a count >= 0, times and values",
+                       what);
     for (int k = 0; k < t.count; k++) {
         if (!isfinite(t.time[k]) || (k > 0 && t.time[k] <= t.time[k - 1]))
-            return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s: time[%d] = %g: times must be finite and increase",
-                           what, k, t.time[k]);
+            return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                           "%s: time[%d] = %g: times must be finite and increase", what, k, t.time[k]);
         for (int i = 0; i < width; i++)
             if (!isfinite(t.value[k * width + i]))
                 return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s: value[%d][%d] is not finite", what, k, i);

@@ -10,14 +10,14 @@ typedef struct pl_curve {
     double *value; /* [count, width] */
 } pl_curve;
 
-/* A copy of `table`, or one row of `constant` [width] when the table is empty. `what` names the field in
- * messages. */
+/* A copy of `table`, or one row of `constant` [width] when the table is empty. `what` names the field
+ * in messages. */
 pl_status pl_curve_create(pl_context *ctx, const char *what, const pl_table *table, int width,
                           const double *constant, pl_curve *out);
 void pl_curve_free(pl_context *ctx, pl_curve *curve);
 void pl_curve_at(const pl_curve *curve, double time, double *out); /* [width] */
-/* For poses: takes the sign of each quaternion that is nearer to the row before, so that what lies between two
- * rows is never zero. */
+/* For poses: takes the sign of each quaternion that is nearer to the row before, so that what lies
+ * between two rows is never zero. */
 void pl_curve_align_poses(pl_curve *curve);
 /* The same for poses (position and quaternion): the quaternion is normalised after interpolation. */
 void pl_curve_pose_at(const pl_curve *curve, double time, double out[7]);

@@ -6,9 +6,9 @@
 typedef struct facet {
     const int *vertex;
     double e1[3], e2[3];
-    double area[3]; /* A, twice the area vector */
-    double length;  /* |A| */
-    double unit[3]; /* a */
+    double area[3];     /* A, twice the area vector */
+    double length;      /* |A| */
+    double unit[3];     /* a */
     double relative[3]; /* r */
 } facet;
 
@@ -37,8 +37,8 @@ void pl_wind_add(const pl_wind *wind, const double w[3], const double *q, const 
                 pl_axpy3(wind->drag / 6 * pl_dot3(t.unit, t.relative), t.area, f + 3 * t.vertex[c]);
 }
 
-void pl_wind_vjp(const pl_wind *wind, const double w[3], const double *q, const double *v, const double *z,
-                 double scale, double *dw, double *dq, double *dv)
+void pl_wind_vjp(const pl_wind *wind, const double w[3], const double *q, const double *v,
+                 const double *z, double scale, double *dw, double *dq, double *dv)
 {
     facet t;
     double s = scale * wind->drag / 6;
@@ -50,7 +50,8 @@ void pl_wind_vjp(const pl_wind *wind, const double w[3], const double *q, const 
             pl_axpy3(1, z + 3 * t.vertex[i], c);
         double along = pl_dot3(c, t.area), wind_normal = pl_dot3(t.unit, t.relative);
         for (int i = 0; i < 3; i++)
-            on_area[i] = wind_normal * c[i] + along * (t.relative[i] - wind_normal * t.unit[i]) / t.length;
+            on_area[i] =
+                wind_normal * c[i] + along * (t.relative[i] - wind_normal * t.unit[i]) / t.length;
         pl_cross3(t.e2, on_area, on_e1);
         pl_cross3(on_area, t.e1, on_e2);
         if (dw)
@@ -66,8 +67,8 @@ void pl_wind_vjp(const pl_wind *wind, const double w[3], const double *q, const 
     }
 }
 
-void pl_wind_jvp(const pl_wind *wind, const double w[3], const double *q, const double *v, const double *dw,
-                 const double *dq, const double *dv, double scale, double *df)
+void pl_wind_jvp(const pl_wind *wind, const double w[3], const double *q, const double *v,
+                 const double *dw, const double *dq, const double *dv, double scale, double *df)
 {
     facet t;
     double s = scale * wind->drag / 6;
