@@ -107,7 +107,7 @@ static pl_status run_method(pl_context *ctx, const suite_options *options, const
                             int scale, int method, bool first, suite_outcome *o)
 {
     char path[2048], directory[2048], checkpoint[2100], size[96], how[64];
-    const char *overrides[CLI_LIST_MAX + 3];
+    const char *overrides[CLI_LIST_MAX + 4];
     int count = 0, vertices = options->vertices > 0 ? options->vertices : t->vertices[scale];
     pl_task *task = NULL;
     pl_fit_result *result = NULL;
@@ -124,8 +124,10 @@ static pl_status run_method(pl_context *ctx, const suite_options *options, const
     snprintf(how, sizeof how, "optimizer.method=%s", methods[method]);
     overrides[count++] = size;
     overrides[count++] = how;
-    if (method > 0)
+    if (method > 0) { /* what plain descent needs on a plateau only makes the others slower */
+        overrides[count++] = "continuation.start=0";
         overrides[count++] = "gradient_check.per_stage=0";
+    }
     for (int i = 0; i < options->set.count; i++)
         overrides[count++] = options->set.items[i];
     pl_status status = pl_task_load(ctx, path, count, overrides, &task);

@@ -65,7 +65,7 @@ expect 0 fit --schema
 cmp out.txt "$PLIANT_SOURCE/docs/task.schema.json" || fail "docs/task.schema.json is out of date"
 
 expect 0 suite gingerbread_poisson --tasks "$scenes/tasks" --vertices 100 --threads 1 \
-    --set steps=20 --set gradient_check.per_stage=1 --out suite
+    --set steps=20 --set optimizer.iterations=20 --set gradient_check.per_stage=1 --out suite
 for file in suite.md suite.csv suite.tex; do
     grep -q gingerbread suite/$file || fail "$file is missing or empty"
 done

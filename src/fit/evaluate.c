@@ -261,7 +261,7 @@ pl_status pl_evaluation_residual(void *user, const double *x, double *r, double 
 
 enum { LEVELS = 7 };
 #define SHRINK 3.0
-#define AGREED 1e-10
+#define AGREED 1e-8
 
 /*
  * Ridders' method for one entry: central differences at h, h/3, h/9, ... and Neville's extrapolation of

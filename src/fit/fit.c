@@ -164,10 +164,16 @@ static pl_status iterate(pl_fit *fit)
 /* ------------------------------------------------------------------------------- checking afterwards
  */
 
+/* Differences of a row, with the contacts as soft as they were then. */
 static pl_status check_row(pl_fit *fit, int index)
 {
     double *row = row_at(fit, index), x[PL_SHOWN_MAX];
+    double *epsilon2 = &fit->task->scene->def.contact_epsilon2;
     const pl_unknown *u = fit->task->unknowns;
+    if (*epsilon2 != row[PL_ROW_EPSILON2]) {
+        *epsilon2 = row[PL_ROW_EPSILON2];
+        pl_evaluation_forget(fit->evaluation);
+    }
     for (int i = 0; i < fit->task->n; i++) {
         while (i >= u->first + u->count)
             u++;
@@ -176,8 +182,8 @@ static pl_status check_row(pl_fit *fit, int index)
     return difference_row(fit, x, row + PL_ROW_HEAD + 2 * fit->shown);
 }
 
-/* Finite differences for a few rows of each stage, evenly chosen. Needs every entry of x in the rows,
- * and is for the scene's own eps. */
+/* Finite differences for a few rows of each stage, evenly chosen. Needs every entry of x in the rows.
+ */
 static pl_status check_stages(pl_fit *fit)
 {
     int per_stage = fit->task->check.per_stage, ends[4];
@@ -188,10 +194,10 @@ static pl_status check_stages(pl_fit *fit)
         int size = ends[s + 1] - ends[s], count = size < per_stage ? size : per_stage;
         for (int k = 0; k < count; k++) {
             int index = ends[s] + (count > 1 ? k * (size - 1) / (count - 1) : 0);
-            if (row_at(fit, index)[PL_ROW_EPSILON2] == fit->task->contact_epsilon2)
-                PL_TRY(check_row(fit, index));
+            PL_TRY(check_row(fit, index));
         }
     }
+    enter_stage(fit, fit->stage);
     return PL_OK;
 }
 

@@ -125,10 +125,9 @@ static const pl_key optimizer_keys[] = {
 static const pl_spec optimizer_spec = {.title = "optimizer", COUNT(optimizer_keys)};
 
 static const pl_key continuation_keys[] = {
-    {"start", PL_KEY_NUMBER, AT(pl_continuation, start), BETWEEN(1e-18, 1), .required = true,
-     .unit = "N m",
+    {"start", PL_KEY_NUMBER, AT(pl_continuation, start), BETWEEN(0, 1), .required = true, .unit = "N m",
      .doc = "contact_epsilon2 of the first stage; the stages go down to the scene's own by equal "
-            "factors."},
+            "factors. 0 = off."},
     {"stages", PL_KEY_INTEGER, AT(pl_continuation, stages), BETWEEN(1, 100),
      .doc = "Before the scene's own."},
     {"iterations", PL_KEY_INTEGER, AT(pl_continuation, iterations), FROM(1),
