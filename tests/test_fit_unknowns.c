@@ -144,11 +144,44 @@ static void maps_invert_each_other(void **unused)
         }
 }
 
+/* Where the slope is a thousandth of its largest or more, unless the start or the truth is nearer. */
+static void logit_stays_where_it_has_a_slope(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *task;
+        double reach;
+    } cases[] = {
+        {TASK("\"quantity\": \"poisson\", \"initial\": 0.3, \"true\": 0.2, \"map\": \"logit\","
+              " \"lower\": 0, \"upper\": 0.45"),
+         7},
+        {TASK("\"quantity\": \"poisson\", \"initial\": 0.3, \"true\": 0.0001, \"map\": \"logit\","
+              " \"lower\": 0, \"upper\": 0.45"),
+         8.411610}, /* log(0.4499 / 0.0001) */
+    };
+    char directory[64], path[128];
+    files_make(directory);
+    files_write(directory, "scene.json", scene_text);
+    snprintf(path, sizeof path, "%s/task.json", directory);
+    pl_context *ctx = test_context(1);
+    for (size_t k = 0; k < 2; k++) {
+        pl_task *task;
+        files_write(directory, "task.json", cases[k].task);
+        assert_ok(ctx, pl_task_load(ctx, path, 0, NULL, &task));
+        assert_close(task->upper[0], cases[k].reach, 1e-6);
+        assert_close(task->lower[0], -cases[k].reach, 1e-6);
+        pl_task_destroy(task);
+    }
+    pl_context_destroy(ctx);
+    files_remove(directory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derivatives_match_differences),
         cmocka_unit_test(maps_invert_each_other),
+        cmocka_unit_test(logit_stays_where_it_has_a_slope),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,14 +153,22 @@ static unsigned wanted_of(pl_quantity quantity)
     return bits[quantity];
 }
 
-/* The box in x that a box in p becomes. Logit needs none: its values stay inside. */
+/* Logit's x at a thousandth of the range from a bound. Farther out the slope of p vanishes, and with it
+ * every gradient that could lead back: one long step would end a fit there. */
+#define LOGIT_REACH 7.0
+
+/* The box in x that a box in p becomes. */
 static void set_box(pl_task *task, const pl_unknown *u)
 {
+    double initial = pl_map_to_x(u, u->initial);
+    double reach = fmax(LOGIT_REACH, fabs(initial));
+    if (u->map == PL_MAP_LOGIT && isfinite(u->truth))
+        reach = fmax(reach, fabs(pl_map_to_x(u, u->truth)));
     for (int i = u->first; i < u->first + u->count; i++) {
         bool logit = u->map == PL_MAP_LOGIT;
-        task->initial[i] = pl_map_to_x(u, u->initial);
-        task->lower[i] = logit ? -INFINITY : u->map == PL_MAP_LOG ? log(fmax(u->lower, 0)) : u->lower;
-        task->upper[i] = logit ? INFINITY : pl_map_to_x(u, u->upper);
+        task->initial[i] = initial;
+        task->lower[i] = logit ? -reach : u->map == PL_MAP_LOG ? log(fmax(u->lower, 0)) : u->lower;
+        task->upper[i] = logit ? reach : pl_map_to_x(u, u->upper);
     }
 }
 
