@@ -31,14 +31,15 @@ void bench_methods_head(FILE *file)
     fprintf(file, "\n");
 }
 
-/* Shortest times in ms a step; INFINITY for a method that does not reach its tolerance. Rounds are
- * outside, so that a machine's moods meet every method. */
+/* Shortest times in ms a step; INFINITY for a method that does not reach its tolerance. A method's
+ * rounds follow each other: from the second on it finds the order of elimination that it made in the
+ * first, where another method's would have to be made anew for some and not for others. */
 static pl_status measure(bench_world *w, pl_rollout *rollout, double times[METHODS])
 {
     for (int m = 0; m < METHODS; m++)
         times[m] = INFINITY;
-    for (int k = 0; k < ROUNDS; k++)
-        for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; m < METHODS; m++)
+        for (int k = 0; k < ROUNDS; k++) {
             pl_adjoint_def def = pl_adjoint_def_default();
             pl_adjoint_info info;
             def.solver = methods[m].solver;
