@@ -190,17 +190,19 @@ static void put_text(cli_table *t, const char *name, const char *text)
 
 static void add_result_row(cli_table *t, const suite_outcome *o)
 {
-    static const char *const iterations[] = {"descent iterations", "L-BFGS-B iterations",
-                                             "Levenberg-Marquardt iterations"};
+    static const char *const names[METHODS][3] = {
+        {"descent iterations", "descent simulations", "descent s"},
+        {"L-BFGS-B iterations", "L-BFGS-B simulations", "L-BFGS-B s"},
+        {"L-M iterations", "L-M simulations", "L-M s"}};
     t->columns = 0;
     put_text(t, "task", o->task->name);
     put_text(t, "found", o->parameters);
     put(t, "largest error", "%.1e", o->error);
     put(t, "loss drop", "%.1e", o->drop);
     for (int m = 0; m < METHODS; m++) {
-        put(t, iterations[m], "%.0f", o->iterations[m]);
-        put(t, "simulations", "%.0f", o->simulations[m]);
-        put(t, "s", "%.1f", o->seconds[m]);
+        put(t, names[m][0], "%.0f", o->iterations[m]);
+        put(t, names[m][1], "%.0f", o->simulations[m]);
+        put(t, names[m][2], "%.1f", o->seconds[m]);
     }
     t->rows++;
 }
@@ -239,22 +241,23 @@ static void add_cost_row(cli_table *t, const suite_outcome *o, int scale)
     put(t, "vertices", "%.0f", o->vertices);
     put(t, "steps", "%.0f", o->steps);
     put(t, "forward s/iteration", "%.3f", o->forward);
-    put(t, "(paper)", "%.3f", forward);
+    put(t, "forward s/iteration (paper)", "%.3f", forward);
     put(t, "backward s/iteration", "%.3f", o->backward);
-    put(t, "(paper)", "%.3f", backward);
+    put(t, "backward s/iteration (paper)", "%.3f", backward);
     put(t, "forward ms/step", "%.2f", 1e3 * o->forward / o->steps);
-    put(t, "(paper)", "%.2f", 1e3 * forward / o->steps);
+    put(t, "forward ms/step (paper)", "%.2f", 1e3 * forward / o->steps);
     put(t, "backward ms/step", "%.2f", 1e3 * o->backward / o->steps);
-    put(t, "(paper)", "%.2f", 1e3 * backward / o->steps);
+    put(t, "backward ms/step (paper)", "%.2f", 1e3 * backward / o->steps);
     put(t, "memory MB", "%.0f", o->megabytes);
-    put(t, "(paper)", "%.0f", same ? o->task->megabytes[scale] : NAN);
+    put(t, "memory MB (paper)", "%.0f", same ? o->task->megabytes[scale] : NAN);
     t->rows++;
 }
 
 static bool write_tables(const suite_options *options, int scale, int count,
                          const suite_outcome *outcomes)
 {
-    static const char *const extensions[] = {"md", "csv", "tex"};
+    static const char *const files[] = {"suite.md", "suite.tex", "found.csv", "course.csv",
+                                        "cost.csv"}; /* all tables, all, one each */
     cli_table *tables = calloc(3, sizeof *tables);
     if (!tables)
         return false;
@@ -271,10 +274,10 @@ static bool write_tables(const suite_options *options, int scale, int count,
     }
     const cli_table *const list[] = {&tables[0], &tables[1], &tables[2]};
     bool good = true;
-    for (int i = 0; i < 3 && good; i++) {
+    for (int i = 0; i < CLI_COUNT(files) && good; i++) {
         char path[2048];
-        snprintf(path, sizeof path, "%s/suite.%s", options->out, extensions[i]);
-        good = cli_table_write(path, 3, list);
+        snprintf(path, sizeof path, "%s/%s", options->out, files[i]);
+        good = i < 2 ? cli_table_write(path, 3, list) : cli_table_write(path, 1, list + i - 2);
         if (!good)
             fprintf(stderr, "pliant: error: %s: cannot write: %s\n", path, strerror(errno));
     }
@@ -355,7 +358,8 @@ static int run_suite(pl_context *ctx, const suite_options *options, int scale, i
     if (done > 0 && !write_tables(options, scale, done, outcomes))
         return CLI_FAILED;
     if (done > 0)
-        printf("tables written to %s/suite.md, suite.csv, suite.tex\n", options->out);
+        printf("tables written to %s/suite.md, suite.tex, found.csv, course.csv, cost.csv\n",
+               options->out);
     return code;
 }
 

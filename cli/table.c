@@ -31,7 +31,6 @@ static void write_csv(FILE *out, const cli_table *t)
         }
         fputc('\n', out);
     }
-    fputc('\n', out);
 }
 
 static void write_escaped(FILE *out, const char *text)
@@ -43,11 +42,12 @@ static void write_escaped(FILE *out, const char *text)
     }
 }
 
+/* As wide as the page; needs graphicx. */
 static void write_latex(FILE *out, const cli_table *t)
 {
-    fputs("\\begin{table}\n\\caption{", out);
+    fputs("\\begin{table*}\n\\caption{", out);
     write_escaped(out, t->title);
-    fputs("}\n\\begin{tabular}{l", out);
+    fputs("}\n\\resizebox{\\textwidth}{!}{%\n\\begin{tabular}{l", out);
     for (int c = 1; c < t->columns; c++)
         fputc('r', out);
     fputs("}\n\\hline\n", out);
@@ -58,7 +58,7 @@ static void write_latex(FILE *out, const cli_table *t)
         }
         fputs(r < 0 ? " \\\\\n\\hline\n" : " \\\\\n", out);
     }
-    fputs("\\hline\n\\end{tabular}\n\\end{table}\n\n", out);
+    fputs("\\hline\n\\end{tabular}}\n\\end{table*}\n\n", out);
 }
 
 bool cli_table_write(const char *path, int count, const cli_table *const *tables)

@@ -13,7 +13,7 @@ typedef struct cli_table {
     char cells[TABLE_ROWS][TABLE_COLUMNS][TABLE_CELL];
 } cli_table;
 
-/* Writes tables [count] one after the other by the path's extension: .md, .csv or .tex. The file
+/* Writes tables [count], one a CSV file, by the path's extension: .md, .csv or .tex. The file
  * appears whole or not at all; false with errno set when it cannot be written. */
 bool cli_table_write(const char *path, int count, const cli_table *const *tables);
 

@@ -66,8 +66,12 @@ cmp out.txt "$PLIANT_SOURCE/docs/task.schema.json" || fail "docs/task.schema.jso
 
 expect 0 suite gingerbread_poisson --tasks "$scenes/tasks" --vertices 100 --threads 1 \
     --set steps=20 --set optimizer.iterations=20 --set gradient_check.per_stage=1 --out suite
-for file in suite.md suite.csv suite.tex; do
+for file in suite.md suite.tex found.csv course.csv cost.csv; do
     grep -q gingerbread suite/$file || fail "$file is missing or empty"
+done
+for file in found course cost; do # a table each, its columns named apart
+    [ "$(wc -l <suite/$file.csv)" = 2 ] || fail "$file.csv is not one table"
+    [ -z "$(head -1 suite/$file.csv | tr ',' '\n' | sort | uniq -d)" ] || fail "$file.csv names columns alike"
 done
 expect 0 suite gingerbread_poisson --tasks "$scenes/tasks" --vertices 100 --threads 1 \
     --set steps=20 --method levenberg_marquardt --out one
