@@ -127,9 +127,14 @@ static void test_stiff_pins(void **state)
     pin.vertex_count = 4;
     assert_ok(ctx, pl_scene_add_pin(w.scene, &pin, NULL));
     world_start(&w);
-    pl_check_result *r = check_world(&w, small_def(8, PL_GRAD_PIN_TARGET | PL_GRAD_COMPLIANCE), 1);
+    pl_check_result *r = check_world(&w, small_def(8, PL_GRAD_PIN_TARGET), 1);
     assert_int_equal(r->failed, 0);
-    assert_true(r->worst_sweep_error < 1e-8);
+    assert_true(r->worst_sweep_error < 1e-11);
+    pl_check_destroy(ctx, r);
+    /* A pin that stiff hardly gives: what steps are solved to shows in differences by its compliance,
+     * of some 1e-8, from the fifth digit on, so that only the sweeps are compared. */
+    r = check_world(&w, small_def(8, PL_GRAD_COMPLIANCE), 1);
+    assert_true(r->worst_sweep_error < 1e-11);
     pl_check_destroy(ctx, r);
     world_free(&w);
     pl_context_destroy(ctx);
