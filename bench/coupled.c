@@ -86,7 +86,7 @@ static pl_status newton_step(coupled *s, const pl_substep *sub, double *norm)
     for (int i = 0; i < 3 * sim->n; i++)
         sim->move[i] = -sim->guess[i];
     if (m == 0) {
-        PL_TRY(pl_matrix_solve(sim, sim->move, sim->move));
+        PL_TRY(pl_matrix_correct(sim, sim->move, sim->move));
     } else {
         PL_TRY(pl_matrix_begin(sim, sim->move, sim->move));
         for (int c = 0; c < m; c++) {

@@ -23,4 +23,39 @@ static inline int *test_cube_pattern(pl_context *ctx, int side, pl_pattern *out,
     return cells;
 }
 
+/* A discrete Laplacian of the cells of a cube plus `shift`, its blocks turned a little so that they are
+ * full: [nnz, 9], to be freed. */
+static inline double *test_laplacian(pl_context *ctx, int side, double shift, pl_pattern *out)
+{
+    int count;
+    free(test_cube_pattern(ctx, side, out, &count));
+    double *values = calloc((size_t)(9 * out->nnz), sizeof *values);
+    assert_non_null(values);
+    for (int i = 0; i < out->n; i++) {
+        double *diagonal = values + 9 * out->diag[i];
+        for (int k = out->row[i]; k < out->row[i + 1]; k++) {
+            if (out->col[k] == i)
+                continue;
+            for (int r = 0; r < 9; r++)
+                values[9 * k + r] = r % 4 == 0 ? -1 : 0.1;
+            for (int r = 0; r < 9; r++)
+                diagonal[r] += r % 4 == 0 ? 1 : -0.1;
+        }
+        for (int r = 0; r < 9; r += 4)
+            diagonal[r] += shift;
+    }
+    return values;
+}
+
+/* The largest difference over the largest of b. */
+static inline double test_relative_difference(int count, const double *a, const double *b)
+{
+    double worst = 0, size = 0;
+    for (int i = 0; i < count; i++) {
+        worst = fmax(worst, fabs(a[i] - b[i]));
+        size = fmax(size, fabs(b[i]));
+    }
+    return worst / size;
+}
+
 #endif

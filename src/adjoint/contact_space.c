@@ -1,14 +1,13 @@
 /* Contact space with weak rows eliminated. */
 #include "adjoint/contact_space.h"
 
+#include "contact/delassus.h"
 #include "core/vec.h"
 #include "linalg/lu.h"
 
-#include <cblas.h>
 #include <lapacke.h>
 
 #define WEAK          1e-7 /* largest Dd rho / Dl of a row that keeps its own contact's block of W only */
-#define BLOCK_ROWS    96
 #define WORTH_THREADS 450 /* rows of W: from here on threads pay for their start */
 
 void pl_contact_space_free(pl_context *ctx, pl_contact_space *s)
@@ -154,19 +153,13 @@ pl_status pl_contact_space_factor(pl_context *ctx, pl_contact_space *s, int m,
     return PL_OK;
 }
 
-/* s->image = W s->vector, which only weak rows ask for. Blocks of rows are the same for any number of
- * threads. */
+/* s->image = W s->vector, which only weak rows ask for. */
 static void multiply(const pl_context *ctx, pl_contact_space *s, const double *w)
 {
-    int size = 3 * s->count;
-    if (s->size == size)
+    if (s->size == 3 * s->count)
         return;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (size > WORTH_THREADS)
-    for (int first = 0; first < size; first += BLOCK_ROWS) {
-        int rows = size - first < BLOCK_ROWS ? size - first : BLOCK_ROWS;
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, size, 1, w + (size_t)first * (size_t)size, size,
-                    s->vector, 1, 0, s->image + first, 1);
-    }
+    memset(s->image, 0, sizeof(double) * 3 * (size_t)s->count);
+    pl_delassus_multiply(ctx, s->count, w, s->vector, s->image);
 }
 
 static void solve_reduced(pl_contact_space *s, bool transposed)

@@ -50,9 +50,9 @@ void pl_gradient_destroy(const pl_scene *scene, pl_gradient *g)
     if (!g)
         return;
     pl_context *ctx = pl_scene_context(scene);
-    void *arrays[] = {g->position, g->velocity, g->vertex_force, g->force,   g->wind,
-                      g->pin_target, g->collider_pose, g->young, g->poisson, g->density,
-                      g->bending, g->damping, g->friction, g->compliance, g};
+    void *arrays[] = {g->position,   g->velocity,      g->vertex_force, g->force,      g->wind,
+                      g->pin_target, g->collider_pose, g->young,        g->poisson,    g->density,
+                      g->bending,    g->damping,       g->friction,     g->compliance, g};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }

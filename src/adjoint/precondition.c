@@ -195,31 +195,36 @@ static void turn_vector(const pl_linear *l, bool back, const double *x, double *
     }
 }
 
-/* w = S^-1 of the contact rows, given E^-1 x at the contacts; l->work = -H^T Dd^T w or h^2 H^T w. */
+/* w = S^-1 of the contact rows, given E^-1 x at the contacts, and f such that l->work = h^2 H^T f is
+ * what it adds to x: -Dd^T w/h^2 or w. l->motion = H E^-1 (x + h^2 H^T f). */
 static void solve_contacts(pl_linear *l, const double *x, const double *moved, double *w)
 {
+    pl_sim *sim = l->sim;
     int m = l->turned.count;
     double h2 = l->sub.h * l->sub.h;
     for (int c = 0; c < m; c++) {
-        double at[3], pulled[3];
+        double *at = l->motion + 3 * c, pulled[3];
         pl_contact_gather(&l->turned.points[c], moved, at);
         pl_mat3_vec(l->laws[c].d_delta, at, pulled);
         for (int k = 0; k < 3; k++)
             w[3 * c + k] = l->transposed ? l->rho[c] * x[3 * c + k] + h2 * at[k]
                                          : l->rho[c] / h2 * x[3 * c + k] - pulled[k];
     }
-    pl_contact_space_solve(l->sim->ctx, &l->space, l->laws, l->sim->delassus.w, l->transposed, w);
-    memset(l->work, 0, sizeof(double) * 3 * (size_t)l->sim->n);
+    pl_contact_space_solve(sim->ctx, &l->space, l->laws, sim->delassus.w, l->transposed, w);
+    memset(l->work, 0, sizeof(double) * 3 * (size_t)sim->n);
     for (int c = 0; c < m; c++) {
-        double a[3];
-        pl_mat3_tvec(l->laws[c].d_delta, w + 3 * c, a);
-        pl_contact_scatter(&l->turned.points[c], l->transposed ? -1 : h2, l->transposed ? a : w + 3 * c,
-                           l->work);
+        double *f = l->force + 3 * c;
+        pl_mat3_tvec(l->laws[c].d_delta, w + 3 * c, f);
+        for (int k = 0; k < 3; k++)
+            f[k] = l->transposed ? -f[k] / h2 : w[3 * c + k];
+        pl_contact_scatter(&l->turned.points[c], h2, f, l->work);
     }
+    pl_delassus_multiply(sim->ctx, m, sim->delassus.w, l->force, l->motion);
 }
 
-/* [E^ H^T Dd^T; -h^2 H  Dl^T]^-1 or its untransposed form, with S. E^-1 is in single precision but
- * where contacts are. */
+/* [E^ H^T Dd^T; -h^2 H  Dl^T]^-1 or its untransposed form, with S. E^-1 is in single precision; but the
+ * contacts move as W says, so that those that stick are held to the last digit, which gradients
+ * through them are made of. */
 static pl_status apply_schur(pl_linear *l, const double *x, double *y)
 {
     pl_sim *sim = l->sim;
@@ -231,6 +236,8 @@ static pl_status apply_schur(pl_linear *l, const double *x, double *y)
         PL_TRY(pl_matrix_begin(sim, b, y));
         solve_contacts(l, x + n3, y, y + n3);
         PL_TRY(pl_matrix_end(sim, l->work, y));
+        for (int c = 0; c < l->turned.count; c++)
+            pl_contact_hold(&l->turned.points[c], l->motion + 3 * c, y);
     } else {
         PL_TRY(pl_matrix_correct(sim, b, y));
     }

@@ -1,7 +1,8 @@
 /*
  * From a solved adjoint to gradients: dL/dp = -psi . dR/dp for everything p the substep's residual
  *
- *     r = (M + hC) u - h M v0 - h^2 f + h^2 grad Psi + h^2 k (q - target) - h^2 H^T lambda,   u = q - q0
+ *     r = (M + hC) u - h M v0 - h^2 f + h^2 grad Psi + h^2 k (q - target) - h^2 H^T lambda,   u = q -
+ * q0
  *
  * and contact law depend on explicitly.
  */
@@ -66,7 +67,8 @@ static void pull_forces(pl_sweep *s, const double *z, pl_gradient *g, double *dq
         }
     for (int w = 0; w < scene->wind_count; w++)
         pl_wind_vjp(&scene->winds[w], s->part.wind + 3 * w, l->sub.q0, l->sub.v0, z, h2,
-                    g->wind ? g->wind + 3 * (step * (size_t)scene->wind_count + (size_t)w) : NULL, dq0, dv0);
+                    g->wind ? g->wind + 3 * (step * (size_t)scene->wind_count + (size_t)w) : NULL, dq0,
+                    dv0);
 }
 
 static void pull_pins(pl_sweep *s, const double *z, pl_gradient *g)
@@ -106,8 +108,8 @@ static void spread_pose(pl_sweep *s, int c, double fraction, const double d[6], 
         return;
     }
     double d_from[9], d_to[9], turned[3];
-    pl_pose_between_jacobian(s->before.collider_pose + 7 * c, s->after.collider_pose + 7 * c, fraction, d_from,
-                             d_to);
+    pl_pose_between_jacobian(s->before.collider_pose + 7 * c, s->after.collider_pose + 7 * c, fraction,
+                             d_from, d_to);
     pl_axpy3(fraction, d, now);
     pl_mat3_tvec(d_to, d + 3, turned);
     pl_axpy3(1, turned, now + 3);

@@ -21,7 +21,8 @@ static void push_mass(pl_sweep *s, const pl_gradient *d)
         int count = b->lumped_equally ? b->mesh->vertex_count : b->cloth ? 3 : 4;
         double density = d->density ? d->density[e] : 0, damping = d->damping ? d->damping[e] : 0;
         double mass = scene->volume[e] * density / count;
-        double drag = scene->volume[e] * (density * scene->damping[e] + scene->density[e] * damping) / count;
+        double drag =
+            scene->volume[e] * (density * scene->damping[e] + scene->density[e] * damping) / count;
         for (int k = 0; k < count; k++) {
             int v = b->lumped_equally ? b->vertex_offset + k : vertex[k];
             dm[v] += mass;
@@ -30,9 +31,9 @@ static void push_mass(pl_sweep *s, const pl_gradient *d)
     }
     for (int i = 0; i < sim->n; i++)
         for (int k = 0; k < 3; k++)
-            l->rhs[3 * i + k] -= dm[i] * (l->u[3 * i + k] - h * l->sub.v0[3 * i + k] -
-                                          h * h * scene->def.gravity[k]) +
-                                 dc[i] * h * l->u[3 * i + k];
+            l->rhs[3 * i + k] -=
+                dm[i] * (l->u[3 * i + k] - h * l->sub.v0[3 * i + k] - h * h * scene->def.gravity[k]) +
+                dc[i] * h * l->u[3 * i + k];
     for (int a = 0; a < scene->force_count; a++)
         for (int k = 0; scene->forces[a].per == PL_PER_MASS && k < scene->forces[a].count; k++) {
             int v = scene->forces[a].vertex[k];
@@ -53,12 +54,13 @@ static void push_forces(pl_sweep *s, const pl_gradient *d, const double *dq0, co
         for (int k = 0; k < scene->forces[a].count; k++) {
             int v = scene->forces[a].vertex[k];
             pl_axpy3(h2 * pl_force_share(&scene->forces[a], sim->mass, v),
-                     d->force + 3 * (step * (size_t)scene->force_count + (size_t)a), l->rhs + 3 * (size_t)v);
+                     d->force + 3 * (step * (size_t)scene->force_count + (size_t)a),
+                     l->rhs + 3 * (size_t)v);
         }
     for (int w = 0; w < scene->wind_count; w++)
         pl_wind_jvp(&scene->winds[w], s->part.wind + 3 * w, l->sub.q0, l->sub.v0,
-                    d->wind ? d->wind + 3 * (step * (size_t)scene->wind_count + (size_t)w) : NULL, dq0, dv0, h2,
-                    l->rhs);
+                    d->wind ? d->wind + 3 * (step * (size_t)scene->wind_count + (size_t)w) : NULL, dq0,
+                    dv0, h2, l->rhs);
 }
 
 static void push_pins(pl_sweep *s, const pl_gradient *d)
@@ -95,8 +97,8 @@ static void blend_pose(const pl_sweep *s, int c, double fraction, const pl_gradi
         return;
     }
     double d_from[9], d_to[9], turned[3];
-    pl_pose_between_jacobian(s->before.collider_pose + 7 * c, s->after.collider_pose + 7 * c, fraction, d_from,
-                             d_to);
+    pl_pose_between_jacobian(s->before.collider_pose + 7 * c, s->after.collider_pose + 7 * c, fraction,
+                             d_from, d_to);
     for (int k = 0; k < 3; k++)
         out[k] = (1 - fraction) * ago[k] + fraction * now[k];
     pl_mat3_vec(d_to, now + 3, out + 3);

@@ -3,6 +3,8 @@
 
 #include "core/vec.h"
 
+#include <assert.h>
+
 void pl_contact_set_free(pl_context *ctx, pl_contact_set *set)
 {
     pl_free(ctx, set->points);
@@ -138,4 +140,10 @@ void pl_contact_scatter(const pl_contact_point *p, double s, const double f[3], 
     pl_mat3_tvec(p->frame, f, world);
     for (int k = 0; k < p->count; k++)
         pl_axpy3(s * p->beta[k], world, out + 3 * (size_t)p->vertex[k]);
+}
+
+void pl_contact_hold(const pl_contact_point *p, const double moved[3], double *x)
+{
+    assert(p->count == 1);
+    pl_mat3_tvec(p->frame, moved, x + 3 * (size_t)p->vertex[0]);
 }

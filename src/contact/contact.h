@@ -64,6 +64,8 @@ void pl_contact_delta(const pl_contact_point *p, const double *u, double delta[3
 pl_contact pl_contact_tell(const pl_contact_point *p, const double *u);
 /* out [n, 3] += s H^T f for a vector f in the contact's frame. */
 void pl_contact_scatter(const pl_contact_point *p, double s, const double f[3], double *out);
+/* x [n, 3] at the contact's vertex, so that H x = moved. */
+void pl_contact_hold(const pl_contact_point *p, const double moved[3], double *x);
 /* out = H x in the frame, for x [n, 3]. */
 void pl_contact_gather(const pl_contact_point *p, const double *x, double out[3]);
 

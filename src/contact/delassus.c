@@ -3,6 +3,11 @@
 
 #include "contact/solve.h"
 
+#include <cblas.h>
+
+#define BLOCK_ROWS    96
+#define WORTH_THREADS 450 /* rows of W: from here on threads pay for their start */
+
 pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out)
 {
     *out = (pl_delassus){.vertex_count = vertex_count};
@@ -198,4 +203,16 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
     for (int a = 0; a < set->count; a++)
         build_rows(d, h, set, a);
     return PL_OK;
+}
+
+/* Blocks of rows are the same for any number of threads. */
+void pl_delassus_multiply(const pl_context *ctx, int m, const double *w, const double *x, double *y)
+{
+    int size = 3 * m;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (size > WORTH_THREADS)
+    for (int first = 0; first < size; first += BLOCK_ROWS) {
+        int rows = size - first < BLOCK_ROWS ? size - first : BLOCK_ROWS;
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, size, 1, w + (size_t)first * (size_t)size, size,
+                    x, 1, 1, y + first, 1);
+    }
 }

@@ -36,4 +36,7 @@ void pl_delassus_reset(pl_delassus *d);
 pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, double h,
                             const pl_contact_set *set);
 
+/* y += W x, [3 m] each. */
+void pl_delassus_multiply(const pl_context *ctx, int m, const double *w, const double *x, double *y);
+
 #endif

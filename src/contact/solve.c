@@ -1,6 +1,7 @@
 /* Newton's method in contact space. */
 #include "contact/solve.h"
 
+#include "contact/delassus.h"
 #include "core/vec.h"
 
 #include <cblas.h>
@@ -67,18 +68,7 @@ fail:
     return status;
 }
 
-/* y += W x. Blocks of rows are the same for any number of threads. */
-static void add_product(const pl_context *ctx, int size, const double *w, const double *x, double *y)
-{
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (size > WORTH_THREADS)
-    for (int first = 0; first < size; first += BLOCK_ROWS) {
-        int rows = size - first < BLOCK_ROWS ? size - first : BLOCK_ROWS;
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, size, 1, w + (size_t)first * (size_t)size, size,
-                    x, 1, 1, y + first, 1);
-    }
-}
-
-/* The same in single precision, y = W x. */
+/* y = W x. Blocks of rows are the same for any number of threads. */
 static void product_single(const pl_context *ctx, int size, const float *w, const float *x, float *y)
 {
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (size > WORTH_THREADS)
@@ -97,7 +87,7 @@ static void displacement(const pl_context *ctx, pl_contact_solver *s, const pl_c
     for (int i = 0; i < size; i++)
         s->product[i] = lambda[i] - p->origin[i];
     memcpy(delta, p->b, sizeof(double) * (size_t)size);
-    add_product(ctx, size, p->w, s->product, delta);
+    pl_delassus_multiply(ctx, p->count, p->w, s->product, delta);
 }
 
 /* Half the sum of squared residuals. */

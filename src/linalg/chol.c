@@ -1,30 +1,34 @@
 /* CHOLMOD behind the pattern of a scene. */
 #include "linalg/chol.h"
 
-#include "linalg/triangular.h"
+#include "linalg/inverse.h"
+#include "linalg/multifrontal.h"
 
+#include <assert.h>
 #include <cholmod.h>
-#include <lapacke.h>
+#include <math.h>
 #include <omp.h>
 
-#define PANEL 48 /* columns solved at once: wide enough for BLAS 3, small enough for the cache */
+#define PANEL        48 /* columns solved at once: wide enough for BLAS 3, small enough for the cache */
+#define ROUGH_ENOUGH 1e-3 /* of a solve, relative: how far single precision may be off */
 
 struct pl_chol {
     pl_context *ctx;
     const pl_pattern *pattern;
     int block;
     int last_count;
-    int *last;                /* [last_count] vertices eliminated last */
-    double *trailing;         /* [3 last_count, 3 last_count] scratch of pl_chol_inverse_last */
-    int *place;               /* [3 n] a permuted unknown's row there, or -1 */
-    pl_triangular triangular; /* solves with blocks of 3 */
-    bool rounded;             /* its single-precision copy is of the newest factor */
-    double *begun;            /* [n, 3] pl_chol_begin's answer, for scalar entries */
+    int *last;                  /* [last_count] vertices eliminated last */
+    pl_triangular triangular;   /* of blocks of 3, in single precision: the factor, */
+    pl_multifrontal multifront; /* how it is made, */
+    pl_inverse inverse;         /* and its inverse */
+    bool in_double;             /* CHOLMOD's factor is of the newest values too */
+    double *work; /* [n, 3] of scalar entries, pl_chol_begin's answer; of others, a test's */
     cholmod_common common;
     cholmod_sparse *matrix; /* lower triangle, scalar CSC */
     cholmod_factor *factor;
-    cholmod_dense *b, *x, *work_y, *work_e; /* of scalar entries: one right-hand side [n, 3] */
-    cholmod_dense *panel_b, *panel_x, *panel_y, *panel_e; /* PANEL columns at once */
+    cholmod_dense *b, *x, *work_y,
+        *work_e; /* one right-hand side: [n, 3] of scalar entries, or [3 n] */
+    cholmod_dense *panel_b, *panel_x, *panel_y, *panel_e; /* PANEL columns of scalar entries at once */
 };
 
 static pl_status cholmod_failed(pl_chol *c, const char *what)
@@ -159,7 +163,6 @@ static pl_supernodes supernodes(const pl_chol *c)
         .at = f->px,
         .row = f->s,
         .order = f->Perm,
-        .value = f->x,
     };
 }
 
@@ -178,13 +181,14 @@ pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, 
     c->common.print = 0;
     c->common.error_handler = NULL;
     c->common.supernodal = CHOLMOD_SUPERNODAL;
-    size_t n = (size_t)pattern->n;
+    size_t n = (size_t)pattern->n, columns = block == 1 ? 3 : 1;
     c->matrix = lower_structure(c);
-    c->b = cholmod_allocate_dense(n, 3, n, CHOLMOD_REAL, &c->common);
+    c->b = cholmod_allocate_dense(3 * n / columns, columns, 3 * n / columns, CHOLMOD_REAL, &c->common);
     if (!c->matrix || !c->b) {
         status = cholmod_failed(c, "allocation");
         goto done;
     }
+    PL_NEW(ctx, c->work, 3 * n, done);
     PL_NEW(ctx, c->last, last_count, done);
     if (last_count > 0)
         memcpy(c->last, last, sizeof(int) * (size_t)last_count);
@@ -193,6 +197,7 @@ pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, 
     if (block == 3) {
         pl_supernodes l = supernodes(c);
         PL_CHECK(pl_triangular_create(ctx, &l, c->factor->xsize, &c->triangular), done);
+        PL_CHECK(pl_multifrontal_create(ctx, pattern, &l, &c->triangular, &c->multifront), done);
     }
     *out = c;
     c = NULL;
@@ -213,10 +218,10 @@ void pl_chol_destroy(pl_chol *c)
     cholmod_free_factor(&c->factor, &c->common);
     cholmod_finish(&c->common);
     pl_triangular_free(&c->triangular);
-    pl_free(c->ctx, c->begun);
+    pl_multifrontal_free(&c->multifront);
+    pl_inverse_free(c->ctx, &c->inverse);
+    pl_free(c->ctx, c->work);
     pl_free(c->ctx, c->last);
-    pl_free(c->ctx, c->trailing);
-    pl_free(c->ctx, c->place);
     pl_free(c->ctx, c);
 }
 
@@ -250,7 +255,7 @@ static void fill_values(pl_chol *c, const double *values)
 
 pl_status pl_chol_factor(pl_chol *c, const double *values)
 {
-    c->rounded = false;
+    c->in_double = false;
     fill_values(c, values);
     /* CHOLMOD starts four threads for loops of some microseconds each: half the time of a factorisation
      * of 1,000 vertices went into waking them. */
@@ -263,54 +268,64 @@ pl_status pl_chol_factor(pl_chol *c, const double *values)
     if (c->common.status == CHOLMOD_NOT_POSDEF || c->factor->minor < c->factor->n)
         return pl_fail(c->ctx, PL_ERROR_NUMERIC, "the matrix is not positive definite (at vertex %d)",
                        (int)c->factor->minor / c->block);
+    c->in_double = true;
+    pl_supernodes l = supernodes(c);
+    if (c->block == 3)
+        pl_triangular_round(&c->triangular, &l, c->factor->x);
     return PL_OK;
 }
 
-/* Three columns at once by CHOLMOD. */
-static pl_status solve_scalar(pl_chol *c, const double *b, double *x)
+/* How far a solve in single precision is off, relative: rounding errors of a factor show most in the
+ * motion that A resists least, that of all vertices alike. */
+static double error_in_single(pl_chol *c, const pl_supernodes *l, const double *values)
 {
-    int n = c->pattern->n;
+    int size = 3 * c->pattern->n;
+    double worst = 0, *x = c->b->x, *ax = c->work;
+    for (int i = 0; i < size; i++)
+        x[i] = 1;
+    pl_bsr_multiply(c->ctx->threads, c->pattern, values, x, ax);
+    pl_triangular_solve(&c->triangular, l, ax, ax);
+    for (int i = 0; i < size; i++)
+        worst = fmax(worst, isfinite(ax[i]) ? fabs(ax[i] - 1) : INFINITY);
+    return worst;
+}
+
+pl_status pl_chol_factor_rough(pl_chol *c, const double *values)
+{
+    pl_supernodes l = supernodes(c);
+    c->in_double = false;
+    if (pl_multifrontal_factor(&c->multifront, &l, &c->triangular, values) &&
+        error_in_single(c, &l, values) <= ROUGH_ENOUGH)
+        return PL_OK;
+    return pl_chol_factor(c, values);
+}
+
+/* By CHOLMOD; its right-hand sides have columns of their own. */
+pl_status pl_chol_solve(pl_chol *c, const double *b, double *x)
+{
+    int n = c->pattern->n, across = c->block == 1 ? n : 1, along = c->block == 1 ? 1 : 3;
     double *in = c->b->x;
+    assert(c->in_double);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
-            in[k * n + i] = b[3 * i + k];
+            in[k * across + i * along] = b[3 * i + k];
     if (!cholmod_solve2(CHOLMOD_A, c->factor, c->b, NULL, &c->x, NULL, &c->work_y, &c->work_e,
                         &c->common))
         return cholmod_failed(c, "solve");
     const double *result = c->x->x;
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
-            x[3 * i + k] = result[k * n + i];
+            x[3 * i + k] = result[k * across + i * along];
     return PL_OK;
-}
-
-/* The factor's layout, with its copy in single precision up to date. */
-static pl_supernodes rounded_supernodes(pl_chol *c)
-{
-    pl_supernodes l = supernodes(c);
-    if (!c->rounded)
-        pl_triangular_round(&c->triangular, &l);
-    c->rounded = true;
-    return l;
-}
-
-static pl_status solve(pl_chol *c, bool exact, const double *b, double *x)
-{
-    if (c->block == 1)
-        return solve_scalar(c, b, x);
-    pl_supernodes l = exact ? supernodes(c) : rounded_supernodes(c);
-    pl_triangular_solve(&c->triangular, &l, exact, b, x);
-    return PL_OK;
-}
-
-pl_status pl_chol_solve(pl_chol *c, const double *b, double *x)
-{
-    return solve(c, true, b, x);
 }
 
 pl_status pl_chol_correct(pl_chol *c, const double *b, double *x)
 {
-    return solve(c, false, b, x);
+    if (c->block == 1)
+        return pl_chol_solve(c, b, x);
+    pl_supernodes l = supernodes(c);
+    pl_triangular_solve(&c->triangular, &l, b, x);
+    return PL_OK;
 }
 
 void pl_chol_focus(pl_chol *c, int count, const int *vertices)
@@ -322,16 +337,13 @@ void pl_chol_focus(pl_chol *c, int count, const int *vertices)
 
 pl_status pl_chol_begin(pl_chol *c, const double *b, double *x)
 {
-    size_t size = 3 * (size_t)c->pattern->n;
     if (c->block == 3) {
-        pl_supernodes l = rounded_supernodes(c);
+        pl_supernodes l = supernodes(c);
         pl_triangular_begin(&c->triangular, &l, b, x);
         return PL_OK;
     }
-    if (!c->begun && !(c->begun = pl_alloc(c->ctx, size, sizeof *c->begun)))
-        return PL_ERROR_MEMORY;
-    PL_TRY(solve_scalar(c, b, c->begun));
-    memcpy(x, c->begun, sizeof(double) * size);
+    PL_TRY(pl_chol_solve(c, b, c->work));
+    memcpy(x, c->work, sizeof(double) * 3 * (size_t)c->pattern->n);
     return PL_OK;
 }
 
@@ -342,53 +354,56 @@ pl_status pl_chol_end(pl_chol *c, const double *change, double *x)
         pl_triangular_end(&c->triangular, &l, change, x);
         return PL_OK;
     }
-    PL_TRY(solve_scalar(c, change, x));
+    PL_TRY(pl_chol_solve(c, change, x));
     for (int i = 0; i < 3 * c->pattern->n; i++)
-        x[i] += c->begun[i];
+        x[i] += c->work[i];
     return PL_OK;
 }
 
-/* Writes one solved column (unknown `unit` of vertex column j) of A^-1 into its place. */
-static void store_column(const pl_chol *c, const double *column, int row_count, const int *rows, int j,
-                         int unit, double *out, int ld)
+/* Writes one solved column of A^-1, of vertex column j, as multiples of I. */
+static void store_column(const double *column, int row_count, const int *rows, int j, double *out,
+                         int ld)
 {
     for (int i = 0; i < row_count; i++)
         for (int r = 0; r < 3; r++) {
             double *place = out + (size_t)(3 * i + r) * (size_t)ld + 3 * (size_t)j;
-            if (c->block == 3) {
-                place[unit] = column[3 * rows[i] + r];
-            } else {
-                place[0] = place[1] = place[2] = 0;
-                place[r] = column[rows[i]];
-            }
+            place[0] = place[1] = place[2] = 0;
+            place[r] = column[rows[i]];
         }
+}
+
+static pl_status inverse_of_scalars(pl_chol *c, int row_count, const int *rows, int col_count,
+                                    const int *cols, double *out, int ld)
+{
+    size_t n = (size_t)c->pattern->n;
+    if (!c->panel_b && !(c->panel_b = cholmod_zeros(n, PANEL, CHOLMOD_REAL, &c->common)))
+        return cholmod_failed(c, "panel");
+    double *in = c->panel_b->x;
+    for (int first = 0; first < col_count; first += PANEL) {
+        int width = col_count - first < PANEL ? col_count - first : PANEL;
+        c->panel_b->ncol = (size_t)width;
+        for (int k = 0; k < width; k++)
+            in[n * (size_t)k + (size_t)cols[first + k]] = 1;
+        int solved = cholmod_solve2(CHOLMOD_A, c->factor, c->panel_b, NULL, &c->panel_x, NULL,
+                                    &c->panel_y, &c->panel_e, &c->common);
+        for (int k = 0; k < width; k++)
+            in[n * (size_t)k + (size_t)cols[first + k]] = 0;
+        c->panel_b->ncol = PANEL;
+        if (!solved)
+            return cholmod_failed(c, "panel solve");
+        for (int k = 0; k < width; k++)
+            store_column((double *)c->panel_x->x + n * (size_t)k, row_count, rows, first + k, out, ld);
+    }
+    return PL_OK;
 }
 
 pl_status pl_chol_inverse_block(pl_chol *c, int row_count, const int *rows, int col_count,
                                 const int *cols, double *out, int ld)
 {
-    int block = c->block, total = block * col_count;
-    size_t n = (size_t)c->pattern->n * (size_t)block;
-    if (!c->panel_b && !(c->panel_b = cholmod_zeros(n, PANEL, CHOLMOD_REAL, &c->common)))
-        return cholmod_failed(c, "panel");
-    double *in = c->panel_b->x;
-    for (int first = 0; first < total; first += PANEL) {
-        int width = total - first < PANEL ? total - first : PANEL;
-        c->panel_b->ncol = (size_t)width;
-        for (int k = 0; k < width; k++)
-            in[n * (size_t)k + (size_t)(block * cols[(first + k) / block] + (first + k) % block)] = 1;
-        int solved = cholmod_solve2(CHOLMOD_A, c->factor, c->panel_b, NULL, &c->panel_x, NULL,
-                                    &c->panel_y, &c->panel_e, &c->common);
-        for (int k = 0; k < width; k++)
-            in[n * (size_t)k + (size_t)(block * cols[(first + k) / block] + (first + k) % block)] = 0;
-        c->panel_b->ncol = PANEL;
-        if (!solved)
-            return cholmod_failed(c, "panel solve");
-        for (int k = 0; k < width; k++)
-            store_column(c, (double *)c->panel_x->x + n * (size_t)k, row_count, rows,
-                         (first + k) / block, (first + k) % block, out, ld);
-    }
-    return PL_OK;
+    if (c->block == 1)
+        return inverse_of_scalars(c, row_count, rows, col_count, cols, out, ld);
+    pl_supernodes l = supernodes(c);
+    return pl_inverse_block(&c->inverse, &c->triangular, &l, row_count, rows, col_count, cols, out, ld);
 }
 
 const int *pl_chol_last(const pl_chol *c, int *count)
@@ -397,52 +412,8 @@ const int *pl_chol_last(const pl_chol *c, int *count)
     return c->last;
 }
 
-/* Gathers the columns of L that belong to the last vertices: all their rows do too. */
-static void gather_trailing(pl_chol *c)
-{
-    const cholmod_factor *f = c->factor;
-    const int *super = f->super, *begin = f->pi, *at = f->px, *rows = f->s;
-    const double *values = f->x;
-    size_t size = 3 * (size_t)c->last_count;
-    memset(c->trailing, 0, sizeof(double) * size * size);
-    for (size_t s = 0; s < f->nsuper; s++) {
-        int height = begin[s + 1] - begin[s];
-        for (int j = 0; j < super[s + 1] - super[s]; j++) {
-            int col = c->place[super[s] + j];
-            for (int i = j; col >= 0 && i < height; i++) {
-                int row = c->place[rows[begin[s] + i]];
-                if (row >= 0)
-                    c->trailing[(size_t)col * size + (size_t)row] = values[at[s] + i + j * height];
-            }
-        }
-    }
-}
-
 pl_status pl_chol_inverse_last(pl_chol *c, double *out, int ld)
 {
-    int n3 = 3 * c->pattern->n, size = 3 * c->last_count, found = 0;
-    const int *order = c->factor->Perm;
-    if (!c->trailing && !(c->trailing = pl_alloc(c->ctx, (size_t)size * (size_t)size, sizeof(double))))
-        return PL_ERROR_MEMORY;
-    if (!c->place && !(c->place = pl_alloc(c->ctx, 2 * (size_t)n3, sizeof(int))))
-        return PL_ERROR_MEMORY;
-    int *number = c->place + n3; /* of an unknown in the caller's numbering, -1 for others */
-    for (int k = 0; k < n3; k++)
-        number[k] = -1;
-    for (int k = 0; k < size; k++)
-        number[3 * c->last[k / 3] + k % 3] = k;
-    for (int k = 0; k < n3; k++)
-        c->place[k] = number[order[k]] >= 0 ? found++ : -1;
-    gather_trailing(c);
-    if (LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', size, c->trailing, size) != 0)
-        return pl_fail(c->ctx, PL_ERROR_NUMERIC, "the trailing block of a factor is singular");
-    for (int k = 0; k < n3; k++)
-        for (int l = 0; c->place[k] >= 0 && l <= k; l++) {
-            if (c->place[l] < 0)
-                continue;
-            double value = c->trailing[(size_t)c->place[l] * (size_t)size + (size_t)c->place[k]];
-            size_t a = (size_t)number[order[k]], b = (size_t)number[order[l]];
-            out[a * (size_t)ld + b] = out[b * (size_t)ld + a] = value;
-        }
-    return PL_OK;
+    pl_supernodes l = supernodes(c);
+    return pl_inverse_last(&c->inverse, &c->triangular, &l, c->last_count, c->last, out, ld);
 }

@@ -5,16 +5,13 @@
 
 #include <assert.h>
 #include <cblas.h>
-#include <lapacke.h>
 #include <omp.h>
 
 #define SHARES 8 /* a part is at most this fraction of the factor */
 #define WORTH_THREADS                                                                                  \
-    1500000 /* values: from here on a solve takes 20 times as long as waking a thread, */
-#define WORTH_ROUNDING 200000 /* and making its single-precision form */
-#define WORTH_A_PART   200    /* a part smaller than this fraction is left to the top */
-
-#define ROUNDERS 4 /* threads that make the single-precision form: each needs a scratch */
+    1500000              /* values: from here on a solve takes 20 times as long as waking a thread */
+#define WORTH_A_PART 200 /* a part smaller than this fraction is left to the top */
+#define BLOCK        128 /* columns inverted at once */
 
 /* First and last supernode of subtrees, as found on the way down from the roots. */
 typedef struct subtrees {
@@ -117,16 +114,15 @@ static pl_status reserve_parts(pl_triangular *t, const pl_supernodes *l)
         t->largest = rows * columns > t->largest ? rows * columns : t->largest;
     }
     height = PL_STRIP_ROWS(height);
-    size_t each = top + 2 * height + 4 * (widest + 4);
+    size_t each = top + height + 4 * (widest + 4);
     t->storage = pl_alloc(t->ctx, each * (size_t)(t->part_count + 1), sizeof *t->storage);
-    t->rounding = pl_alloc(t->ctx, ROUNDERS * t->largest, sizeof *t->rounding);
-    if (!t->storage || !t->rounding)
+    t->panels = pl_alloc(t->ctx, 2 * (size_t)t->ctx->threads * t->largest, sizeof *t->panels);
+    if (!t->storage || !t->panels)
         return PL_ERROR_MEMORY;
     for (int p = 0; p <= t->part_count; p++) {
         pl_part *part = &t->parts[p];
         part->outside = t->storage + each * (size_t)p;
-        part->gathered = part->outside + top;
-        part->own = (float *)(part->gathered + height);
+        part->own = (float *)(part->outside + top);
         part->all = part->own + height;
         part->sums = part->all + height;
     }
@@ -193,9 +189,9 @@ done:
 
 void pl_triangular_free(pl_triangular *t)
 {
-    void *arrays[] = {t->in_part,    t->on_path,     t->super_of, t->place,    t->top_of,
-                      t->top_column, t->x,           t->y,        t->single,   t->single_at,
-                      t->triple,     t->triple_from, t->storage,  t->rounding, t->parts};
+    void *arrays[] = {t->in_part,    t->on_path,     t->super_of, t->place,  t->top_of,
+                      t->top_column, t->x,           t->y,        t->single, t->single_at,
+                      t->triple,     t->triple_from, t->storage,  t->panels, t->parts};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(t->ctx, arrays[k]);
     *t = (pl_triangular){0};
@@ -206,33 +202,61 @@ static int thread_count(const pl_triangular *t)
     return t->entries < WORTH_THREADS ? 1 : t->ctx->threads;
 }
 
-/* One supernode: its diagonal block and the rows below. */
-typedef struct panel {
-    int columns, below, height;
-    size_t at, under;
-    const int *row; /* of the rows below */
-    double *x;      /* its own part of a vector */
-} panel;
-
-static panel get_panel(const pl_supernodes *l, int k, double *x)
+pl_panel pl_triangular_panel(const pl_supernodes *l, int k)
 {
     int columns = l->first[k + 1] - l->first[k], height = l->begin[k + 1] - l->begin[k];
-    return (panel){
+    return (pl_panel){
         .columns = columns,
         .below = height - columns,
         .height = height,
-        .at = (size_t)l->at[k],
-        .under = (size_t)l->at[k] + (size_t)columns,
+        .first = l->first[k],
         .row = l->row + l->begin[k] + columns,
-        .x = x + l->first[k],
     };
 }
 
-/* A panel, column-major, into strips. */
-static void store_strips(const panel *p, const float *from, float *to)
+float *pl_triangular_scratch(const pl_triangular *t)
 {
+    return t->panels + 2 * (size_t)omp_get_thread_num() * t->largest;
+}
+
+/* [L11^-1; L21 L11^-1], a block of its columns at a time. */
+static void invert_panel(const pl_panel *p, int threads, const float *l, float *x)
+{
+    size_t height = (size_t)p->height;
+    int blocks = (p->columns + BLOCK - 1) / BLOCK;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
+    for (int b = 0; b < blocks; b++) {
+        int first = b * BLOCK, width = smaller(BLOCK, p->columns - first), left = p->columns - first;
+        float *block = x + (size_t)first * height, *corner = block + first;
+        for (int j = 0; j < width; j++) {
+            memset(block + (size_t)j * height, 0, sizeof *block * (size_t)p->columns);
+            corner[(size_t)j * (height + 1)] = 1;
+        }
+        const float *diagonal = l + (size_t)first * (height + 1);
+        cblas_strsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, left, width, 1,
+                    diagonal, p->height, corner, p->height);
+        if (p->below > 0)
+            cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, p->below, width, left, 1,
+                        diagonal + left, p->height, corner, p->height, 0, block + p->columns,
+                        p->height);
+    }
+}
+
+/* Values in the strips above row r, a multiple of PL_STRIP. */
+static size_t strips_above(const pl_panel *p, int r)
+{
+    size_t inside = (size_t)smaller(r, p->columns / PL_STRIP * PL_STRIP) / PL_STRIP;
+    size_t full = (size_t)r / PL_STRIP - inside;
+    return PL_STRIP * (PL_STRIP * inside * (inside + 1) / 2 + (size_t)p->columns * full);
+}
+
+/* A panel, column-major, into strips. */
+static void store_strips(const pl_panel *p, int threads, const float *from, float *strips)
+{
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
     for (int r = 0; r < p->height; r += PL_STRIP) {
         int rows = smaller(p->height - r, PL_STRIP), filled = PL_STRIP_ROWS(rows);
+        float *to = strips + strips_above(p, r);
         for (int j = 0; j < smaller(p->columns, r + PL_STRIP); j++, to += filled) {
             memcpy(to, from + (size_t)j * (size_t)p->height + (size_t)r, sizeof *to * (size_t)rows);
             memset(to + rows, 0, sizeof *to * (size_t)(filled - rows));
@@ -240,101 +264,40 @@ static void store_strips(const panel *p, const float *from, float *to)
     }
 }
 
-/* In single precision a supernode [L11; L21] is kept as [L11^-1; L21 L11^-1]: one product each way
- * instead of a triangular solve, which is short and slow, and a product. */
-static void round_supernode(pl_triangular *t, const pl_supernodes *l, int k, float *block)
+void pl_triangular_store(pl_triangular *t, const pl_supernodes *l, int k, int threads)
 {
-    panel p = get_panel(l, k, t->x);
-    for (int j = 0; j < p.columns; j++)
-        for (int i = 0; i < p.height; i++) {
-            size_t at = (size_t)j * (size_t)p.height + (size_t)i;
-            block[at] = i < j ? 0 : (float)l->value[p.at + at];
-        }
-    LAPACKE_strtri_work(LAPACK_COL_MAJOR, 'L', 'N', p.columns, block, p.height);
-    if (p.below > 0)
-        cblas_strmm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, p.below,
-                    p.columns, 1, block, p.height, block + p.columns, p.height);
-    store_strips(&p, block, t->single + t->single_at[k]);
+    pl_panel p = pl_triangular_panel(l, k);
+    float *columns = pl_triangular_scratch(t), *inverse = columns + t->largest;
+    invert_panel(&p, threads, columns, inverse);
+    store_strips(&p, threads, inverse, t->single + t->single_at[k]);
 }
 
-void pl_triangular_round(pl_triangular *t, const pl_supernodes *l)
+void pl_triangular_round(pl_triangular *t, const pl_supernodes *l, const double *value)
 {
-    int threads = t->entries < WORTH_ROUNDING ? 1 : smaller(t->ctx->threads, ROUNDERS);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 8)
-    for (int k = 0; k < l->count; k++)
-        round_supernode(t, l, k, t->rounding + (size_t)omp_get_thread_num() * t->largest);
-}
-
-/* Own part by the diagonal block; what it takes from the rows below goes to part->all. */
-static void forward_single(const pl_triangular *t, const panel *p, int k, pl_part *part)
-{
-    for (int j = 0; j < p->columns; j++)
-        part->own[j] = (float)p->x[j];
-    t->backend->panel_forward(t->single + t->single_at[k], p->height, p->columns, part->own, part->all);
-    for (int j = 0; j < p->columns; j++)
-        p->x[j] = part->all[j];
-}
-
-static void forward_double(const pl_supernodes *l, const panel *p, pl_part *part)
-{
-    cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, p->columns, l->value + p->at,
-                p->height, p->x, 1);
-    if (p->below > 0)
-        cblas_dgemv(CblasColMajor, CblasNoTrans, p->below, p->columns, 1, l->value + p->under,
-                    p->height, p->x, 1, 0, part->gathered, 1);
-}
-
-/* part->all has what is above the own columns' negative. */
-static void backward_single(const pl_triangular *t, const panel *p, int k, const double *x,
-                            pl_part *part)
-{
-    const int *triple = t->triple + t->triple_from[k];
-    float *all = part->all;
-    for (int j = 0; j < p->columns; j++)
-        all[j] = (float)p->x[j];
-    all += p->columns;
-    for (int i = 0; i < p->below / 3; i++, all += 3) {
-        const double *from = x + triple[i];
-        all[0] = -(float)from[0];
-        all[1] = -(float)from[1];
-        all[2] = -(float)from[2];
+#pragma omp parallel for num_threads(thread_count(t)) schedule(dynamic, 8)
+    for (int k = 0; k < l->count; k++) {
+        pl_panel p = pl_triangular_panel(l, k);
+        float *columns = pl_triangular_scratch(t);
+        for (size_t i = 0; i < (size_t)p.height * (size_t)p.columns; i++)
+            columns[i] = (float)value[(size_t)l->at[k] + i];
+        pl_triangular_store(t, l, k, 1);
     }
-    for (int i = p->height; i < PL_STRIP_ROWS(p->height); i++)
-        part->all[i] = 0;
-    t->backend->panel_backward(t->single + t->single_at[k], p->height, p->columns, part->all,
-                               part->sums, part->own);
-    for (int j = 0; j < p->columns; j++)
-        p->x[j] = part->own[j];
 }
 
-static void backward_double(const pl_supernodes *l, const panel *p, pl_part *part)
+/* Own part by the diagonal block; what it takes from the rows below goes to part->all, and from there
+ * to columns of the part, then of the top. */
+static void forward(const pl_triangular *t, const pl_supernodes *l, int k, pl_part *part, int inside,
+                    double *x)
 {
-    if (p->below > 0)
-        cblas_dgemv(CblasColMajor, CblasTrans, p->below, p->columns, -1, l->value + p->under, p->height,
-                    part->gathered, 1, 1, p->x, 1);
-    cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, p->columns, l->value + p->at,
-                p->height, p->x, 1);
-}
-
-/* Which supernodes a sweep visits, and in which precision. */
-typedef enum sweep {
-    SINGLE,  /* all */
-    DOUBLE,  /* all */
-    FOCUSED, /* all, those on a path to the focus in double */
-    PATHS,   /* only these */
-} sweep;
-
-static bool in_double(const pl_triangular *t, sweep s, int k)
-{
-    return s == DOUBLE || (s != SINGLE && t->on_path[k]);
-}
-
-/* Subtracts the rows below: from columns of the part, then of the top. */
-static void subtract_below(const pl_triangular *t, const panel *p, int k, pl_part *part, int inside,
-                           double *x)
-{
+    pl_panel p = pl_triangular_panel(l, k);
+    double *own = x + p.first;
+    for (int j = 0; j < p.columns; j++)
+        part->own[j] = (float)own[j];
+    t->backend->panel_forward(t->single + t->single_at[k], p.height, p.columns, part->own, part->all);
+    for (int j = 0; j < p.columns; j++)
+        own[j] = part->all[j];
     const int *triple = t->triple + t->triple_from[k], *end = t->triple + t->triple_from[k + 1];
-    const float *below = part->all + p->columns;
+    const float *below = part->all + p.columns;
     for (; triple < end && *triple < inside; triple++, below += 3)
         for (int c = 0; c < 3; c++)
             x[*triple + c] -= below[c];
@@ -343,56 +306,39 @@ static void subtract_below(const pl_triangular *t, const panel *p, int k, pl_par
             part->outside[t->top_of[*triple] + c] -= below[c];
 }
 
-static void forward(pl_triangular *t, const pl_supernodes *l, sweep s, int k, pl_part *part, int inside,
-                    double *x)
+static void backward(const pl_triangular *t, const pl_supernodes *l, int k, pl_part *part, double *x)
 {
-    if (s == PATHS && !t->on_path[k])
-        return;
-    panel p = get_panel(l, k, x);
-    if (!in_double(t, s, k)) {
-        forward_single(t, &p, k, part);
-        subtract_below(t, &p, k, part, inside, x);
-        return;
+    pl_panel p = pl_triangular_panel(l, k);
+    const int *triple = t->triple + t->triple_from[k];
+    double *own = x + p.first;
+    float *all = part->all;
+    for (int j = 0; j < p.columns; j++)
+        all[j] = (float)own[j];
+    all += p.columns;
+    for (int i = 0; i < p.below / 3; i++, all += 3) {
+        const double *from = x + triple[i];
+        all[0] = -(float)from[0];
+        all[1] = -(float)from[1];
+        all[2] = -(float)from[2];
     }
-    forward_double(l, &p, part);
-    for (int i = 0; i < p.below; i++) {
-        int row = p.row[i];
-        if (row < inside)
-            x[row] -= part->gathered[i];
-        else
-            part->outside[t->top_of[row]] -= part->gathered[i];
-    }
+    for (int i = p.height; i < PL_STRIP_ROWS(p.height); i++)
+        part->all[i] = 0;
+    t->backend->panel_backward(t->single + t->single_at[k], p.height, p.columns, part->all, part->sums,
+                               part->own);
+    for (int j = 0; j < p.columns; j++)
+        own[j] = part->own[j];
 }
 
-static void backward(pl_triangular *t, const pl_supernodes *l, sweep s, int k, pl_part *part, double *x)
-{
-    if (s == PATHS && !t->on_path[k])
-        return;
-    panel p = get_panel(l, k, x);
-    if (!in_double(t, s, k)) {
-        backward_single(t, &p, k, x, part);
-        return;
-    }
-    for (int i = 0; i < p.below; i++)
-        part->gathered[i] = x[p.row[i]];
-    backward_double(l, &p, part);
-}
-
-/* x <- L^-1 x: the parts, what they subtract from the top, the top. A path is too short to share. */
-static void forward_all(pl_triangular *t, const pl_supernodes *l, sweep s, double *x)
+/* x <- L^-1 x: the parts, what they subtract from the top, the top. */
+static void forward_all(pl_triangular *t, const pl_supernodes *l, double *x)
 {
     pl_part *top = &t->parts[t->part_count];
-    if (s == PATHS) {
-        for (int k = 0; k < l->count; k++)
-            forward(t, l, s, k, top, l->n, x);
-        return;
-    }
 #pragma omp parallel for num_threads(thread_count(t)) schedule(dynamic, 1)
     for (int p = 0; p < t->part_count; p++) {
         pl_part *part = &t->parts[p];
         memset(part->outside, 0, sizeof(double) * (size_t)t->top_count);
         for (int k = part->begin; k < part->end; k++)
-            forward(t, l, s, k, part, l->first[part->end], x);
+            forward(t, l, k, part, l->first[part->end], x);
     }
     memset(top->outside, 0, sizeof(double) * (size_t)t->top_count);
     for (int p = 0; p < t->part_count; p++)
@@ -402,22 +348,19 @@ static void forward_all(pl_triangular *t, const pl_supernodes *l, sweep s, doubl
         x[t->top_column[i]] += top->outside[i];
     for (int k = 0; k < l->count; k++)
         if (!t->in_part[k])
-            forward(t, l, s, k, top, l->n, x);
+            forward(t, l, k, top, l->n, x);
 }
 
 /* x <- L^-T x */
-static void backward_all(pl_triangular *t, const pl_supernodes *l, sweep s, double *x)
+static void backward_all(pl_triangular *t, const pl_supernodes *l, double *x)
 {
-    pl_part *top = &t->parts[t->part_count];
     for (int k = l->count - 1; k >= 0; k--)
-        if (s == PATHS || !t->in_part[k])
-            backward(t, l, s, k, top, x);
-    if (s == PATHS)
-        return;
+        if (!t->in_part[k])
+            backward(t, l, k, &t->parts[t->part_count], x);
 #pragma omp parallel for num_threads(thread_count(t)) schedule(dynamic, 1)
     for (int p = 0; p < t->part_count; p++)
         for (int k = t->parts[p].end - 1; k >= t->parts[p].begin; k--)
-            backward(t, l, s, k, &t->parts[p], x);
+            backward(t, l, k, &t->parts[p], x);
 }
 
 /* x in the factor's order, and back: vertices stay together. */
@@ -433,13 +376,11 @@ static void permute_back(const pl_supernodes *l, const double *x, double *to)
         memcpy(to + l->order[j], x + j, 3 * sizeof *x);
 }
 
-void pl_triangular_solve(pl_triangular *t, const pl_supernodes *l, bool exact, const double *b,
-                         double *x)
+void pl_triangular_solve(pl_triangular *t, const pl_supernodes *l, const double *b, double *x)
 {
-    sweep all = exact ? DOUBLE : SINGLE;
     permute(l, b, t->x);
-    forward_all(t, l, all, t->x);
-    backward_all(t, l, all, t->x);
+    forward_all(t, l, t->x);
+    backward_all(t, l, t->x);
     permute_back(l, t->x, x);
 }
 
@@ -452,12 +393,15 @@ void pl_triangular_focus(pl_triangular *t, const pl_supernodes *l, int count, co
             t->on_path[k] = true;
 }
 
+/* A path is too short to share. */
 void pl_triangular_begin(pl_triangular *t, const pl_supernodes *l, const double *b, double *x)
 {
     permute(l, b, t->x);
-    forward_all(t, l, FOCUSED, t->x);
+    forward_all(t, l, t->x);
     memcpy(t->y, t->x, sizeof(double) * (size_t)l->n);
-    backward_all(t, l, PATHS, t->y);
+    for (int k = l->count - 1; k >= 0; k--)
+        if (t->on_path[k])
+            backward(t, l, k, &t->parts[t->part_count], t->y);
     for (int j = 0; j < l->n; j++)
         if (t->on_path[t->super_of[j]])
             x[l->order[j]] = t->y[j];
@@ -467,9 +411,11 @@ void pl_triangular_end(pl_triangular *t, const pl_supernodes *l, const double *c
 {
     for (int j = 0; j < l->n; j++)
         t->y[j] = t->on_path[t->super_of[j]] ? change[l->order[j]] : 0;
-    forward_all(t, l, PATHS, t->y);
+    for (int k = 0; k < l->count; k++)
+        if (t->on_path[k])
+            forward(t, l, k, &t->parts[t->part_count], l->n, t->y);
     for (int j = 0; j < l->n; j++)
         t->x[j] += t->y[j];
-    backward_all(t, l, FOCUSED, t->x);
+    backward_all(t, l, t->x);
     permute_back(l, t->x, x);
 }

@@ -1,15 +1,15 @@
 /*
- * Triangular solves with a supernodal Cholesky factor P A P^T = L L^T.
+ * Triangular solves with a supernodal Cholesky factor P A P^T = L L^T, in single precision: corrections
+ * of an iteration may be 1e-6 off, which changes how fast it converges, never what it converges to.
  *
  * They read the factor once each way and are bound by memory, hence three economies:
- * - single precision: corrections of an iteration may be 1e-6 off, which changes how fast it converges,
- *   never what it converges to. Its values are in the order in which the kernels read them, without the
- *   zeros above the diagonal;
+ * - a supernode [L11; L21] is kept as [L11^-1; L21 L11^-1], in the order in which the kernels read it
+ * and without the zeros above the diagonal: one product each way instead of a triangular solve, which
+ * is short and slow, and a product;
  * - parts: subtrees of the elimination tree that need nothing of each other are solved by different
  *   threads. Which parts there are depends on the factor alone, so results do not on the threads;
  * - a focus: x at few vertices, wanted before the whole of x is, takes the supernodes on their paths to
- *   the root only, and so does what a change of the right-hand side there adds. These are always in
- *   double precision.
+ *   the root only, and so does what a change of the right-hand side there adds.
  */
 #ifndef PL_TRIANGULAR_H
 #define PL_TRIANGULAR_H
@@ -18,21 +18,26 @@
 
 /* A supernodal factor as CHOLMOD lays it out, borrowed. */
 typedef struct pl_supernodes {
-    int n;               /* unknowns */
-    int count;           /* supernodes, children before parents */
-    const int *first;    /* [count + 1] first column of each */
-    const int *begin;    /* [count + 1] where its rows start in `row` */
-    const int *at;       /* [count + 1] where its values start */
-    const int *row;      /* rows of each supernode, its own columns first */
-    const int *order;    /* [n] the unknown that is at each place */
-    const double *value; /* column-major, as many rows as the supernode has */
+    int n;            /* unknowns */
+    int count;        /* supernodes, children before parents */
+    const int *first; /* [count + 1] first column of each */
+    const int *begin; /* [count + 1] where its rows start in `row` */
+    const int *at;    /* [count + 1] where its values start: column-major, as many rows as it has */
+    const int *row;   /* rows of each supernode, its own columns first */
+    const int *order; /* [n] the unknown that is at each place */
 } pl_supernodes;
+
+/* One supernode: its diagonal block and the rows below. */
+typedef struct pl_panel {
+    int columns, below, height;
+    int first;      /* column */
+    const int *row; /* of the rows below */
+} pl_panel;
 
 typedef struct pl_part {
     int begin, end;   /* supernodes [begin, end): with all their descendants */
     double *outside;  /* [top_count] what the part subtracts from columns of the top */
-    double *gathered; /* [height] of the tallest supernode: scratch in double precision, */
-    float *own, *all; /* and in single: its columns, its rows */
+    float *own, *all; /* of the supernode at work: its columns, its rows */
     float *sums;      /* [widest, 8] */
 } pl_part;
 
@@ -56,19 +61,24 @@ typedef struct pl_triangular {
     float *single;     /* each supernode as [L11^-1; L21 L11^-1] in strips (backend.h), */
     size_t *single_at; /* [count + 1] where it begins */
     size_t largest;    /* values of the largest supernode */
-    float *rounding;   /* [ROUNDERS, largest] a supernode on its way there */
+    float *panels;     /* [threads, 2, largest] one on its way there */
 } pl_triangular;
 
 /* For an analysed factor with this many values. */
 pl_status pl_triangular_create(pl_context *ctx, const pl_supernodes *l, size_t entries,
                                pl_triangular *out);
 void pl_triangular_free(pl_triangular *t);
-/* Makes the single-precision form of a new factorisation's values. */
-void pl_triangular_round(pl_triangular *t, const pl_supernodes *l);
 
-/* x = A^-1 b in the original numbering, [n] each; may be the same array. `exact`: all in double. */
-void pl_triangular_solve(pl_triangular *t, const pl_supernodes *l, bool exact, const double *b,
-                         double *x);
+pl_panel pl_triangular_panel(const pl_supernodes *l, int k);
+/* [2, largest] of the thread that asks. */
+float *pl_triangular_scratch(const pl_triangular *t);
+/* Takes supernode k, [L11; L21] column-major, from the first half of the scratch; uses the second. */
+void pl_triangular_store(pl_triangular *t, const pl_supernodes *l, int k, int threads);
+/* Takes all of a factor in double precision. */
+void pl_triangular_round(pl_triangular *t, const pl_supernodes *l, const double *value);
+
+/* x = A^-1 b in the original numbering, [n] each; may be the same array. */
+void pl_triangular_solve(pl_triangular *t, const pl_supernodes *l, const double *b, double *x);
 
 /* The vertices (of three unknowns each) whose x is wanted early. */
 void pl_triangular_focus(pl_triangular *t, const pl_supernodes *l, int count, const int *vertices);

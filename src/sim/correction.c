@@ -44,14 +44,17 @@ static pl_status reserve_contacts(pl_sim *sim)
     double *lambda = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *lambda);
     double *motion = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *motion);
     double *origin = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *origin);
-    bool ok = laws && lambda && motion && origin;
+    double *moves = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *moves);
+    bool ok = laws && lambda && motion && origin && moves;
     pl_free(sim->ctx, ok ? sim->laws : laws);
     pl_free(sim->ctx, ok ? sim->lambda : lambda);
     pl_free(sim->ctx, ok ? sim->free_motion : motion);
     pl_free(sim->ctx, ok ? sim->origin : origin);
+    pl_free(sim->ctx, ok ? sim->wanted : moves);
     if (!ok)
         return PL_ERROR_MEMORY;
     sim->laws = laws, sim->lambda = lambda, sim->free_motion = motion, sim->origin = origin;
+    sim->wanted = moves;
     sim->law_capacity = wanted;
     return PL_OK;
 }
@@ -126,8 +129,8 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
 }
 
 /* move = E^-1 (rhs + h^2 H^T (lambda - origin)), rhs in `move`: what the present forces move at the
- * contacts, the law's change of them, then everything. In single precision but for the contacts, where
- * gaps of 1e-12 m are to be met. */
+ * contacts, the law's change of them, then everything. In single precision; but the contacts move as
+ * the law wants it, because gaps of 1e-12 m are to be met. */
 static pl_status move_with_contacts(pl_newton *s, const double *q, double *move)
 {
     pl_sim *sim = s->sim;
@@ -137,11 +140,17 @@ static pl_status move_with_contacts(pl_newton *s, const double *q, double *move)
     PL_TRY(solve_law(s, q, move));
     memset(sim->guess, 0, sizeof(double) * 3 * (size_t)sim->n);
     for (int c = 0; c < sim->contacts.count; c++) {
-        double change[3];
+        const pl_contact_point *p = &sim->contacts.points[c];
+        double change[3], *wanted = sim->wanted + 3 * c;
         pl_sub3(sim->lambda + 3 * c, sim->origin + 3 * c, change);
-        pl_contact_scatter(&sim->contacts.points[c], h2, change, sim->guess);
+        pl_contact_scatter(p, h2, change, sim->guess);
+        pl_contact_gather(p, move, wanted);
+        pl_axpy3(1, sim->contact_solver.delta + 3 * c, wanted);
+        pl_axpy3(-1, sim->free_motion + 3 * c, wanted);
     }
     PL_TRY(pl_matrix_end(sim, sim->guess, move));
+    for (int c = 0; c < sim->contacts.count; c++)
+        pl_contact_hold(&sim->contacts.points[c], sim->wanted + 3 * c, move);
     pl_stage(sim, PL_STAGE_SOLVE);
     return PL_OK;
 }

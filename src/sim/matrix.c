@@ -70,7 +70,9 @@ static pl_status refresh_tangent(pl_sim *sim, bool anew, double h, const double 
     for (int clamp = 0; clamp < 2; clamp++) {
         pl_elastic_evaluate(sim->elastic, q, clamp, h * h, sim->diagonal, NULL, sim->tangent);
         pl_stage(sim, PL_STAGE_ASSEMBLE);
-        pl_status status = pl_chol_factor(sim->tangent_factor, sim->tangent);
+        pl_status status = sim->solver == PL_SOLVER_DIRECT
+                               ? pl_chol_factor(sim->tangent_factor, sim->tangent)
+                               : pl_chol_factor_rough(sim->tangent_factor, sim->tangent);
         pl_stage(sim, PL_STAGE_FACTOR);
         sim->info.factorizations++;
         sim->factor_clamped = clamp;

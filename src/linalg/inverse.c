@@ -1,0 +1,250 @@
+/* Parts of the inverse of a factored matrix. */
+#include "linalg/inverse.h"
+
+#include "backend/backend.h"
+
+#include <cblas.h>
+
+#define WIDTH         48 /* columns solved for at once: wide enough for BLAS 3, small enough for the cache */
+#define TILE          192 /* columns of a product that one thread makes at once */
+#define WORTH_THREADS 200 /* unknowns eliminated last: from here on threads pay for their start */
+
+void pl_inverse_free(pl_context *ctx, pl_inverse *v)
+{
+    void *arrays[] = {v->columns, v->rows, v->number, v->given, v->dense, v->gathered};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        pl_free(ctx, arrays[k]);
+    *v = (pl_inverse){0};
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* A strip of a supernode: rows [first, first + rows) of its first `columns` columns, column-major. */
+typedef struct strip {
+    int first, rows, stored, columns;
+    const float *value;
+} strip;
+
+static strip next_strip(const pl_panel *p, const strip *before, const float *strips)
+{
+    int first = before ? before->first + PL_STRIP : 0, rows = smaller(p->height - first, PL_STRIP);
+    return (strip){
+        .first = first,
+        .rows = rows,
+        .stored = PL_STRIP_ROWS(rows),
+        .columns = smaller(p->columns, first + PL_STRIP),
+        .value = before ? before->value + (size_t)before->stored * (size_t)before->columns : strips,
+    };
+}
+
+/* ---- Columns of A^-1 along paths ---- */
+
+/* rows = [X; Y] own, then the own rows become X own and the rows below lose Y own. */
+static void forward(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int k)
+{
+    pl_panel p = pl_triangular_panel(l, k);
+    float *own = v->columns + (size_t)p.first * WIDTH;
+    strip s = next_strip(&p, NULL, t->single + t->single_at[k]);
+    for (; s.first < p.height; s = next_strip(&p, &s, NULL))
+        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, s.rows, WIDTH, s.columns, 1, s.value,
+                    s.stored, own, WIDTH, 0, v->rows + (size_t)s.first * WIDTH, WIDTH);
+    memcpy(own, v->rows, sizeof *own * WIDTH * (size_t)p.columns);
+    for (int i = 0; i < p.below; i++) {
+        float *to = v->columns + (size_t)p.row[i] * WIDTH;
+        const float *from = v->rows + (size_t)(p.columns + i) * WIDTH;
+        for (int c = 0; c < WIDTH; c++)
+            to[c] -= from[c];
+    }
+}
+
+/* own = X^T own - Y^T of the rows below. */
+static void backward(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int k)
+{
+    pl_panel p = pl_triangular_panel(l, k);
+    float *own = v->columns + (size_t)p.first * WIDTH;
+    memcpy(v->rows, own, sizeof *own * WIDTH * (size_t)p.columns);
+    memset(own, 0, sizeof *own * WIDTH * (size_t)p.columns);
+    for (int i = 0; i < p.below; i++) {
+        const float *from = v->columns + (size_t)p.row[i] * WIDTH;
+        float *to = v->rows + (size_t)(p.columns + i) * WIDTH;
+        for (int c = 0; c < WIDTH; c++)
+            to[c] = -from[c];
+    }
+    strip s = next_strip(&p, NULL, t->single + t->single_at[k]);
+    for (; s.first < p.height; s = next_strip(&p, &s, NULL))
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, s.columns, WIDTH, s.rows, 1, s.value,
+                    s.stored, v->rows + (size_t)s.first * WIDTH, WIDTH, 1, own, WIDTH);
+}
+
+static pl_status reserve_columns(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l)
+{
+    int tallest = 0;
+    if (v->columns)
+        return PL_OK;
+    for (int k = 0; k < l->count; k++)
+        tallest = tallest > l->begin[k + 1] - l->begin[k] ? tallest : l->begin[k + 1] - l->begin[k];
+    pl_free(t->ctx, v->rows);
+    v->rows = pl_alloc(t->ctx, (size_t)tallest * WIDTH, sizeof *v->rows);
+    v->columns = v->rows ? pl_alloc(t->ctx, (size_t)l->n * WIDTH, sizeof *v->columns) : NULL;
+    return v->columns ? PL_OK : PL_ERROR_MEMORY;
+}
+
+pl_status pl_inverse_block(pl_inverse *v, pl_triangular *t, const pl_supernodes *l, int row_count,
+                           const int *rows, int col_count, const int *cols, double *out, int ld)
+{
+    PL_TRY(reserve_columns(v, t, l));
+    for (int first = 0; first < 3 * col_count; first += WIDTH) {
+        int width = smaller(WIDTH, 3 * col_count - first);
+        pl_triangular_focus(t, l, (width + 2) / 3, cols + first / 3);
+        memset(v->columns, 0, sizeof *v->columns * WIDTH * (size_t)l->n);
+        for (int c = 0; c < width; c++) {
+            int unknown = 3 * cols[(first + c) / 3] + (first + c) % 3;
+            v->columns[(size_t)t->place[unknown] * WIDTH + (size_t)c] = 1;
+        }
+        for (int k = 0; k < l->count; k++)
+            if (t->on_path[k])
+                forward(v, t, l, k);
+        pl_triangular_focus(t, l, row_count, rows);
+        for (int k = l->count - 1; k >= 0; k--)
+            if (t->on_path[k])
+                backward(v, t, l, k);
+        for (int i = 0; i < 3 * row_count; i++) {
+            const float *from = v->columns + (size_t)t->place[3 * rows[i / 3] + i % 3] * WIDTH;
+            for (int c = 0; c < width; c++)
+                out[(size_t)i * (size_t)ld + (size_t)(first + c)] = from[c];
+        }
+    }
+    return PL_OK;
+}
+
+/* ---- A^-1 between the vertices eliminated last ---- */
+
+/* The part of a supernode that belongs to them: its last columns and the rows from there on. */
+typedef struct corner {
+    int at;             /* number of the first column */
+    int columns, below; /* unknowns */
+    const int *row;     /* columns of the rows below */
+    float *value;       /* [columns + below, columns] column-major: X, Y */
+} corner;
+
+static corner read_corner(const pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int k)
+{
+    pl_panel p = pl_triangular_panel(l, k);
+    int skipped = 0;
+    while (skipped < p.columns && v->number[p.first + skipped] < 0)
+        skipped++;
+    corner c = {
+        .columns = p.columns - skipped,
+        .below = p.below,
+        .row = p.row,
+        .value = pl_triangular_scratch(t),
+    };
+    if (c.columns == 0)
+        return c;
+    c.at = v->number[p.first + skipped];
+    size_t height = (size_t)(p.height - skipped);
+    strip s = next_strip(&p, NULL, t->single + t->single_at[k]);
+    for (; s.first < p.height; s = next_strip(&p, &s, NULL))
+        for (int j = skipped; j < p.columns; j++)
+            for (int i = s.first < skipped ? skipped - s.first : 0; i < s.rows; i++)
+                c.value[(size_t)(j - skipped) * height + (size_t)(s.first + i - skipped)] =
+                    j < s.columns ? s.value[(size_t)j * (size_t)s.stored + (size_t)i] : 0;
+    return c;
+}
+
+/* The lower triangle of X^T X into G_11, by tiles. */
+static void square(const corner *c, int threads, int size, float *dense)
+{
+    int height = c->columns + c->below, tiles = (c->columns + TILE - 1) / TILE;
+    float *g = dense + (size_t)c->at * (size_t)(size + 1);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
+    for (int j = 0; j < c->columns; j += TILE)
+        for (int b = j / TILE; b < tiles; b++) {
+            int i = b * TILE;
+            cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, smaller(TILE, c->columns - i),
+                        smaller(TILE, c->columns - j), c->columns - i, 1,
+                        c->value + (size_t)i * (size_t)(height + 1), height,
+                        c->value + (size_t)j * (size_t)height + (size_t)i, height, 0,
+                        g + (size_t)j * (size_t)size + (size_t)i, size);
+        }
+}
+
+/* With 2 all unknowns that come later, R the rows below among them: G_21 = -G_2R Y, G_11 -= Y^T G_R1.
+ * Of G the lower triangle counts. */
+static void pass_down(const pl_inverse *v, const corner *c, int size)
+{
+    int r = c->below, height = c->columns + r, next = c->at + c->columns, later = size - next;
+    float *of_rows = v->gathered, *under = of_rows + (size_t)later * (size_t)r;
+    float *own = v->dense + (size_t)c->at * (size_t)size;
+    const float *y = c->value + c->columns;
+    for (int j = 0; j < r; j++)
+        for (int i = 0; i < later; i++) {
+            int a = next + i, b = v->number[c->row[j]];
+            of_rows[(size_t)j * (size_t)later + (size_t)i] =
+                v->dense[(size_t)smaller(a, b) * (size_t)size + (size_t)(a > b ? a : b)];
+        }
+    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, later, c->columns, r, -1, of_rows, later, y,
+                height, 0, own + next, size);
+    for (int j = 0; j < c->columns; j++)
+        for (int i = 0; i < r; i++)
+            under[(size_t)j * (size_t)r + (size_t)i] =
+                own[(size_t)j * (size_t)size + (size_t)v->number[c->row[i]]];
+    cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, c->columns, c->columns, r, -1, y, height,
+                under, r, 1, own + c->at, size);
+}
+
+/* Numbers the last vertices' unknowns in the factor's order. */
+static pl_status number_last(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int count,
+                             const int *last)
+{
+    size_t size = 3 * (size_t)count;
+    if (v->dense)
+        return PL_OK;
+    pl_free(t->ctx, v->number);
+    pl_free(t->ctx, v->given);
+    pl_free(t->ctx, v->gathered);
+    v->number = pl_alloc(t->ctx, (size_t)l->n, sizeof *v->number);
+    v->given = pl_alloc(t->ctx, size, sizeof *v->given);
+    v->gathered = pl_alloc(t->ctx, size * size, sizeof *v->gathered);
+    v->dense =
+        v->number && v->given && v->gathered ? pl_alloc(t->ctx, size * size, sizeof *v->dense) : NULL;
+    if (!v->dense)
+        return PL_ERROR_MEMORY;
+    for (int j = 0; j < l->n; j++)
+        v->number[j] = -1;
+    for (int i = 0; i < 3 * count; i++)
+        v->number[t->place[3 * last[i / 3] + i % 3]] = i;
+    for (int j = 0, found = 0; j < l->n; j++)
+        if (v->number[j] >= 0) {
+            v->given[found] = v->number[j];
+            v->number[j] = found++;
+        }
+    return PL_OK;
+}
+
+pl_status pl_inverse_last(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int last_count,
+                          const int *last, double *out, int ld)
+{
+    int size = 3 * last_count, threads = size < WORTH_THREADS ? 1 : t->ctx->threads;
+    PL_TRY(number_last(v, t, l, last_count, last));
+    memset(v->dense, 0, sizeof *v->dense * (size_t)size * (size_t)size);
+    for (int k = l->count - 1; k >= 0; k--) {
+        corner c = read_corner(v, t, l, k);
+        if (c.columns == 0)
+            continue;
+        square(&c, threads, size, v->dense);
+        if (c.below > 0)
+            pass_down(v, &c, size);
+    }
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 32) if (threads > 1)
+    for (int j = 0; j < size; j++)
+        for (int i = j; i < size; i++) {
+            double value = v->dense[(size_t)j * (size_t)size + (size_t)i];
+            size_t a = (size_t)v->given[i], b = (size_t)v->given[j];
+            out[a * (size_t)ld + b] = out[b * (size_t)ld + a] = value;
+        }
+    return PL_OK;
+}

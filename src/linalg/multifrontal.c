@@ -1,0 +1,333 @@
+/* Multifrontal Cholesky in single precision. */
+#include "linalg/multifrontal.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+
+#define BLOCK         128 /* columns factored at once */
+#define TILE          192 /* columns of the rest that one thread subtracts at once */
+#define WORTH_THREADS 4e6 /* flops of a front: from here on its blocks are shared */
+
+/* One supernode's front. */
+typedef struct front {
+    int columns, below, height;
+    float *value; /* [height, columns] column-major: F11, F21 */
+    float *rest;  /* [below, below] column-major: F22, lower triangle */
+    int threads;
+} front;
+
+static front get_front(const pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t, int k,
+                       int threads)
+{
+    pl_panel p = pl_triangular_panel(l, k);
+    double flops = (double)p.columns * p.height * p.height;
+    return (front){
+        .columns = p.columns,
+        .below = p.below,
+        .height = p.height,
+        .value = pl_triangular_scratch(t),
+        .rest = m->rest + m->rest_from[k],
+        .threads = flops < WORTH_THREADS ? 1 : threads,
+    };
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- Symbolic ---- */
+
+/* The places of A's blocks: those of column vertex v are the transposes of v's row. */
+static pl_status place_entries(pl_multifrontal *m, const pl_pattern *pattern, const pl_supernodes *l,
+                               const pl_triangular *t)
+{
+    pl_status status = PL_OK;
+    int *local = NULL, count = 0;
+    PL_NEW(m->ctx, m->entry, (pattern->nnz + pattern->n) / 2, done);
+    PL_NEW(m->ctx, m->entry_from, l->count + 1, done);
+    PL_NEW(m->ctx, local, l->n, done);
+    for (int k = 0; k < l->count; k++) {
+        int height = l->begin[k + 1] - l->begin[k];
+        for (int i = 0; i < height; i++)
+            local[l->row[l->begin[k] + i]] = i;
+        for (int j = l->first[k]; j < l->first[k + 1]; j += 3) {
+            int v = l->order[j] / 3;
+            for (int e = pattern->row[v]; e < pattern->row[v + 1]; e++) {
+                int row = t->place[3 * pattern->col[e]];
+                if (row >= j)
+                    m->entry[count++] =
+                        (pl_front_entry){.block = e, .at = (j - l->first[k]) * height + local[row]};
+            }
+        }
+        m->entry_from[k + 1] = count;
+    }
+done:
+    pl_free(m->ctx, local);
+    return status;
+}
+
+static int parent_of(const pl_triangular *t, int k)
+{
+    return t->triple_from[k] < t->triple_from[k + 1] ? t->super_of[t->triple[t->triple_from[k]]] : -1;
+}
+
+static pl_status list_children(pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t)
+{
+    pl_status status = PL_OK;
+    int *filled = NULL;
+    PL_NEW(m->ctx, m->child_from, l->count + 1, done);
+    PL_NEW(m->ctx, m->child, l->count, done);
+    PL_NEW(m->ctx, filled, l->count, done);
+    for (int k = 0; k < l->count; k++) {
+        int parent = parent_of(t, k);
+        if (parent >= 0)
+            m->child_from[parent + 1]++;
+    }
+    for (int k = 0; k < l->count; k++)
+        m->child_from[k + 1] += m->child_from[k];
+    for (int k = 0; k < l->count; k++) {
+        int parent = parent_of(t, k);
+        if (parent >= 0)
+            m->child[m->child_from[parent] + filled[parent]++] = k;
+    }
+done:
+    pl_free(m->ctx, filled);
+    return status;
+}
+
+/* Where the vertices below each supernode are in its parent's front. */
+static pl_status find_positions(pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t)
+{
+    pl_status status = PL_OK;
+    PL_NEW(m->ctx, m->position, t->triple_from[l->count], done);
+    PL_NEW(m->ctx, m->run_end, t->triple_from[l->count], done);
+    for (int k = 0; k < l->count; k++) {
+        int parent = parent_of(t, k), from = t->triple_from[k], end = t->triple_from[k + 1];
+        const int *row = parent < 0 ? NULL : l->row + l->begin[parent];
+        for (int i = from, at = 0; i < end; i++) {
+            while (row[at] != t->triple[i])
+                at++;
+            m->position[i] = at;
+        }
+        for (int i = end - 1; i >= from; i--)
+            m->run_end[i] = i + 1 < end && m->position[i + 1] == m->position[i] + 3 ? m->run_end[i + 1]
+                                                                                    : i + 1 - from;
+    }
+done:
+    return status;
+}
+
+/* Room for the rests: a rest lives from its front to its parent's. Freed room is used again within a
+ * part, and within the top; what a part leaves to the top stays. */
+typedef struct room {
+    size_t from, size;
+    int until; /* the supernode that empties it */
+} room;
+
+typedef struct rooms {
+    room *live;
+    int count;
+    size_t base, peak;
+} rooms;
+
+/* The first gap that fits. Live rooms are kept in ascending order. */
+static size_t take_room(rooms *r, size_t size, int until)
+{
+    size_t from = r->base;
+    int at = 0;
+    while (at < r->count && r->live[at].from - from < size) {
+        from = r->live[at].from + r->live[at].size;
+        at++;
+    }
+    memmove(r->live + at + 1, r->live + at, sizeof *r->live * (size_t)(r->count - at));
+    r->live[at] = (room){from, size, until};
+    r->count++;
+    r->peak = from + size > r->peak ? from + size : r->peak;
+    return from;
+}
+
+static void empty_rooms(rooms *r, int k)
+{
+    int kept = 0;
+    for (int i = 0; i < r->count; i++)
+        if (r->live[i].until != k)
+            r->live[kept++] = r->live[i];
+    r->count = kept;
+}
+
+static void place_rest(pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t, int k,
+                       rooms *r)
+{
+    size_t below = (size_t)(l->begin[k + 1] - l->begin[k] - l->first[k + 1] + l->first[k]);
+    if (below > 0)
+        m->rest_from[k] = take_room(r, below * below, parent_of(t, k));
+    empty_rooms(r, k);
+}
+
+static pl_status place_rests(pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t)
+{
+    pl_status status = PL_OK;
+    rooms r = {0};
+    PL_NEW(m->ctx, m->rest_from, l->count, done);
+    PL_NEW(m->ctx, r.live, l->count + 1, done);
+    for (int p = 0; p < t->part_count; p++) {
+        r.base = r.peak, r.count = 0;
+        for (int k = t->parts[p].begin; k < t->parts[p].end; k++)
+            place_rest(m, l, t, k, &r);
+    }
+    r.base = r.peak, r.count = 0;
+    for (int k = 0; k < l->count; k++)
+        if (!t->in_part[k])
+            place_rest(m, l, t, k, &r);
+    PL_NEW(m->ctx, m->rest, r.peak, done);
+done:
+    pl_free(m->ctx, r.live);
+    return status;
+}
+
+pl_status pl_multifrontal_create(pl_context *ctx, const pl_pattern *pattern, const pl_supernodes *l,
+                                 const pl_triangular *t, pl_multifrontal *out)
+{
+    pl_status status = PL_OK;
+    pl_multifrontal *m = out;
+    *m = (pl_multifrontal){.ctx = ctx};
+    PL_CHECK(place_entries(m, pattern, l, t), done);
+    PL_CHECK(list_children(m, l, t), done);
+    PL_CHECK(find_positions(m, l, t), done);
+    PL_CHECK(place_rests(m, l, t), done);
+done:
+    if (status != PL_OK)
+        pl_multifrontal_free(m);
+    return status;
+}
+
+void pl_multifrontal_free(pl_multifrontal *m)
+{
+    void *arrays[] = {m->entry,    m->entry_from, m->child_from, m->child,
+                      m->position, m->run_end,    m->rest_from,  m->rest};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        pl_free(m->ctx, arrays[k]);
+    *m = (pl_multifrontal){0};
+}
+
+/* ---- Numeric ---- */
+
+/* Three columns of a child's rest, those of its vertex j, added to the parent's front. */
+static void add_columns(const pl_multifrontal *m, const front *child, int from, int count, int j,
+                        const front *parent)
+{
+    const int *position = m->position + from, *run_end = m->run_end + from;
+    for (int c = 0; c < 3; c++) {
+        int column = position[j] + c;
+        const float *source = child->rest + (size_t)(3 * j + c) * (size_t)child->below;
+        float *target = column < parent->columns
+                            ? parent->value + (size_t)column * (size_t)parent->height
+                            : parent->rest + (size_t)(column - parent->columns) * (size_t)parent->below;
+        int above = column < parent->columns ? 0 : parent->columns;
+        for (int i = j; i < count; i = run_end[i]) {
+            const float *s = source + 3 * i;
+            float *d = target + (position[i] - above);
+            for (int r = 0; r < 3 * (run_end[i] - i); r++)
+                d[r] += s[r];
+        }
+    }
+}
+
+static void assemble(const pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t,
+                     const double *blocks, int k, const front *f)
+{
+    memset(f->value, 0, sizeof(float) * (size_t)f->height * (size_t)f->columns);
+    memset(f->rest, 0, sizeof(float) * (size_t)f->below * (size_t)f->below);
+    for (int e = m->entry_from[k]; e < m->entry_from[k + 1]; e++) {
+        const double *from = blocks + 9 * (size_t)m->entry[e].block;
+        float *to = f->value + m->entry[e].at;
+        for (int c = 0; c < 3; c++, to += f->height)
+            for (int r = 0; r < 3; r++)
+                to[r] = (float)from[3 * c + r];
+    }
+    for (int i = m->child_from[k]; i < m->child_from[k + 1]; i++) {
+        int child = m->child[i], from = t->triple_from[child], count = t->triple_from[child + 1] - from;
+        front c = get_front(m, l, t, child, 1);
+#pragma omp parallel for num_threads(f->threads) schedule(dynamic, 8) if (f->threads > 1)
+        for (int j = 0; j < count; j++)
+            add_columns(m, &c, from, count, j, f);
+    }
+}
+
+/* What columns [first, first + width) take from those of tile [begin, end) on their right. */
+static void reduce_tile(const front *f, int first, int width, int begin, int end)
+{
+    const float *left = f->value + (size_t)first * (size_t)f->height + begin;
+    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, f->height - begin, end - begin, width, -1,
+                left, f->height, left, f->height, 1,
+                f->value + (size_t)begin * (size_t)f->height + begin, f->height);
+}
+
+/* L11 and L21, a block of columns at a time. */
+static bool factor_columns(const front *f)
+{
+    size_t height = (size_t)f->height;
+    for (int first = 0; first < f->columns; first += BLOCK) {
+        int width = smaller(BLOCK, f->columns - first), next = first + width;
+        float *diagonal = f->value + (size_t)first * (height + 1);
+        if (LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'L', width, diagonal, f->height) != 0)
+            return false;
+        int strips = (f->height - next + TILE - 1) / TILE;
+#pragma omp parallel for num_threads(f->threads) schedule(dynamic, 1) if (f->threads > 1)
+        for (int s = 0; s < strips; s++)
+            cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
+                        smaller(TILE, f->height - next - s * TILE), width, 1, diagonal, f->height,
+                        diagonal + width + s * TILE, f->height);
+        int tiles = (f->columns - next + TILE - 1) / TILE;
+#pragma omp parallel for num_threads(f->threads) schedule(dynamic, 1) if (f->threads > 1)
+        for (int s = 0; s < tiles; s++)
+            reduce_tile(f, first, width, next + s * TILE, smaller(next + (s + 1) * TILE, f->columns));
+    }
+    return true;
+}
+
+/* F22 - L21 L21^T, the lower triangle. */
+static void reduce_rest(const front *f)
+{
+    const float *l21 = f->value + f->columns;
+    int tiles = (f->below + TILE - 1) / TILE;
+#pragma omp parallel for num_threads(f->threads) schedule(dynamic, 1) if (f->threads > 1)
+    for (int s = 0; s < tiles; s++) {
+        int begin = s * TILE, width = smaller(TILE, f->below - begin), under = f->below - begin - width;
+        float *corner = f->rest + (size_t)begin * ((size_t)f->below + 1);
+        cblas_ssyrk(CblasColMajor, CblasLower, CblasNoTrans, width, f->columns, -1, l21 + begin,
+                    f->height, 1, corner, f->below);
+        if (under > 0)
+            cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, under, width, f->columns, -1,
+                        l21 + begin + width, f->height, l21 + begin, f->height, 1, corner + width,
+                        f->below);
+    }
+}
+
+static bool factor_front(const pl_multifrontal *m, const pl_supernodes *l, pl_triangular *t,
+                         const double *blocks, int k, int threads)
+{
+    front f = get_front(m, l, t, k, threads);
+    assemble(m, l, t, blocks, k, &f);
+    if (!factor_columns(&f))
+        return false;
+    reduce_rest(&f);
+    pl_triangular_store(t, l, k, f.threads);
+    return true;
+}
+
+bool pl_multifrontal_factor(pl_multifrontal *m, const pl_supernodes *l, pl_triangular *t,
+                            const double *blocks)
+{
+    int threads = m->ctx->threads;
+    bool made = true;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(&& : made)
+    for (int p = 0; p < t->part_count; p++)
+        for (int k = t->parts[p].begin; made && k < t->parts[p].end; k++)
+            made = factor_front(m, l, t, blocks, k, 1);
+    for (int k = 0; made && k < l->count; k++)
+        if (!t->in_part[k])
+            made = factor_front(m, l, t, blocks, k, threads);
+    return made;
+}

@@ -1,0 +1,133 @@
+/* Factors in single precision: as good as promised, whatever the threads, and given up where they would
+ * not be. Through pl_chol, on a body large enough for threads. */
+#include "common_alloc.h"
+#include "common_pattern.h"
+
+#include "linalg/chol.h"
+
+enum { SIDE = 13, N = SIDE * SIDE * SIDE };
+
+static void fill(double *b)
+{
+    uint64_t seed = 5;
+    for (int i = 0; i < 3 * N; i++)
+        b[i] = test_random(&seed);
+}
+
+/* Against CHOLMOD in double precision, free order and a face eliminated last. */
+static void test_accuracy(void **state)
+{
+    (void)state;
+    static double b[3 * N], exact[3 * N], rough[3 * N];
+    int face[SIDE * SIDE];
+    pl_context *ctx = test_context(2);
+    pl_pattern pattern;
+    double *values = test_laplacian(ctx, SIDE, 0.05, &pattern);
+    fill(b);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        face[i] = i;
+    for (int last = 0; last <= SIDE * SIDE; last += SIDE * SIDE) {
+        pl_chol *chol;
+        assert_ok(ctx, pl_chol_create(ctx, &pattern, 3, last, face, &chol));
+        assert_ok(ctx, pl_chol_factor_rough(chol, values));
+        assert_ok(ctx, pl_chol_correct(chol, b, rough));
+        assert_ok(ctx, pl_chol_factor(chol, values));
+        assert_ok(ctx, pl_chol_solve(chol, b, exact));
+        double error = test_relative_difference(3 * N, rough, exact);
+        assert_true(error <= 1e-5); /* 6e-8 times some growth */
+        assert_true(error >= 1e-9);
+        pl_chol_destroy(chol);
+    }
+    pl_pattern_free(ctx, &pattern);
+    free(values);
+    pl_context_destroy(ctx);
+}
+
+static void test_threads_do_not_show(void **state)
+{
+    (void)state;
+    static double b[3 * N], first[3 * N], x[3 * N];
+    fill(b);
+    for (int threads = 1; threads <= 3; threads++) {
+        pl_context *ctx = test_context(threads);
+        pl_pattern pattern;
+        pl_chol *chol;
+        double *values = test_laplacian(ctx, SIDE, 0.05, &pattern);
+        assert_ok(ctx, pl_chol_create(ctx, &pattern, 3, 0, NULL, &chol));
+        for (int again = 0; again < 2; again++) {
+            assert_ok(ctx, pl_chol_factor_rough(chol, values));
+            assert_ok(ctx, pl_chol_correct(chol, b, threads == 1 && !again ? first : x));
+            if (threads > 1 || again)
+                assert_memory_equal(first, x, sizeof x);
+        }
+        pl_chol_destroy(chol);
+        pl_pattern_free(ctx, &pattern);
+        free(values);
+        pl_context_destroy(ctx);
+    }
+}
+
+/* What a correction gives is what the factor in double precision gives just where the rough one was
+ * given up: where the condition (some 20 over the shift) asks for more digits than it has. */
+static void test_given_up(void **state)
+{
+    (void)state;
+    static double b[3 * N], rough[3 * N], exact[3 * N];
+    const double shift[] = {1e-1, 1e-3, 1e-7, 1e-9};
+    pl_context *ctx = test_context(2);
+    fill(b);
+    for (int k = 0; k < 4; k++) {
+        pl_pattern pattern;
+        pl_chol *chol;
+        double *values = test_laplacian(ctx, SIDE, shift[k], &pattern);
+        assert_ok(ctx, pl_chol_create(ctx, &pattern, 3, 0, NULL, &chol));
+        assert_ok(ctx, pl_chol_factor_rough(chol, values));
+        assert_ok(ctx, pl_chol_correct(chol, b, rough));
+        assert_ok(ctx, pl_chol_factor(chol, values));
+        assert_ok(ctx, pl_chol_correct(chol, b, exact));
+        assert_int_equal(memcmp(rough, exact, sizeof exact) == 0, shift[k] < 1e-5);
+        pl_chol_destroy(chol);
+        pl_pattern_free(ctx, &pattern);
+        free(values);
+    }
+    pl_context_destroy(ctx);
+}
+
+static void test_not_positive_definite(void **state)
+{
+    (void)state;
+    static double b[3 * N], first[3 * N], x[3 * N];
+    pl_context *ctx = test_context(2);
+    pl_pattern pattern;
+    pl_chol *chol;
+    double *values = test_laplacian(ctx, SIDE, 0.05, &pattern);
+    fill(b);
+    assert_ok(ctx, pl_chol_create(ctx, &pattern, 3, 0, NULL, &chol));
+    assert_ok(ctx, pl_chol_factor_rough(chol, values));
+    assert_ok(ctx, pl_chol_correct(chol, b, first));
+    for (int v = 0; v < N; v += N - 1) { /* in a part, and somewhere else */
+        double *entry = &values[9 * pattern.diag[v] + 4], kept = *entry;
+        *entry = -1;
+        assert_int_equal(pl_chol_factor_rough(chol, values), PL_ERROR_NUMERIC);
+        assert_non_null(strstr(pl_context_error(ctx), "positive definite"));
+        *entry = kept;
+        assert_ok(ctx, pl_chol_factor_rough(chol, values));
+        assert_ok(ctx, pl_chol_correct(chol, b, x));
+        assert_memory_equal(x, first, sizeof x);
+    }
+    pl_chol_destroy(chol);
+    pl_pattern_free(ctx, &pattern);
+    free(values);
+    pl_context_destroy(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_accuracy),
+        cmocka_unit_test(test_threads_do_not_show),
+        cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_not_positive_definite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
