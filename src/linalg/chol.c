@@ -290,14 +290,13 @@ static double error_in_single(pl_chol *c, const pl_supernodes *l, const double *
     return worst;
 }
 
-pl_status pl_chol_factor_rough(pl_chol *c, const double *values)
+pl_rough pl_chol_factor_rough(pl_chol *c, const double *values)
 {
     pl_supernodes l = supernodes(c);
     c->in_double = false;
-    if (pl_multifrontal_factor(&c->multifront, &l, &c->triangular, values) &&
-        error_in_single(c, &l, values) <= ROUGH_ENOUGH)
-        return PL_OK;
-    return pl_chol_factor(c, values);
+    if (!pl_multifrontal_factor(&c->multifront, &l, &c->triangular, values))
+        return PL_ROUGH_INDEFINITE;
+    return error_in_single(c, &l, values) <= ROUGH_ENOUGH ? PL_ROUGH_GOOD : PL_ROUGH_POOR;
 }
 
 /* By CHOLMOD; its right-hand sides have columns of their own. */

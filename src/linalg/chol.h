@@ -28,9 +28,14 @@ pl_chol_cost pl_chol_get_cost(const pl_chol *chol);
  * positive definite: the factor is then unusable until the next success. */
 pl_status pl_chol_factor(pl_chol *chol, const double *values);
 
-/* The same for blocks of 3 in single precision where that is good enough (solves 1e-3 off at most), by
- * threads and three times as fast; pl_chol_solve is then not to be asked for. */
-pl_status pl_chol_factor_rough(pl_chol *chol, const double *values);
+/* The same for blocks of 3 in single precision, by threads, three times as fast; after it pl_chol_solve
+ * is not to be asked for, and nothing else either unless it is good. */
+typedef enum pl_rough {
+    PL_ROUGH_GOOD,
+    PL_ROUGH_POOR,       /* solves would be more than 1e-3 off: the matrix asks for more digits */
+    PL_ROUGH_INDEFINITE, /* not positive definite as far as single precision can tell */
+} pl_rough;
+pl_rough pl_chol_factor_rough(pl_chol *chol, const double *values);
 
 /* x = A^-1 b, both [n, 3]; may be the same array. */
 pl_status pl_chol_solve(pl_chol *chol, const double *b, double *x);

@@ -64,24 +64,41 @@ static pl_status order_tangent(pl_sim *sim, bool anew)
     return PL_OK;
 }
 
+static void evaluate_tangent(pl_sim *sim, bool clamp, double h, const double *q)
+{
+    pl_elastic_evaluate(sim->elastic, q, clamp, h * h, sim->diagonal, NULL, sim->tangent);
+    sim->factor_clamped = clamp;
+    sim->info.factorizations++;
+    pl_stage(sim, PL_STAGE_ASSEMBLE);
+    if (clamp)
+        pl_log(sim->ctx, PL_LOG_DEBUG, "tangent not positive definite: clamped");
+}
+
+/* In single precision, unless that is too poor. Where it finds no factor but of the clamped tangent,
+ * the other one is indefinite: what resists the clamped one, masses and springs, resists it as well. */
+static bool factor_roughly(pl_sim *sim, double h, const double *q)
+{
+    pl_rough rough = PL_ROUGH_INDEFINITE;
+    for (int clamp = 0; clamp < 2 && rough == PL_ROUGH_INDEFINITE; clamp++) {
+        evaluate_tangent(sim, clamp, h, q);
+        rough = pl_chol_factor_rough(sim->tangent_factor, sim->tangent);
+        pl_stage(sim, PL_STAGE_FACTOR);
+    }
+    return rough == PL_ROUGH_GOOD;
+}
+
 static pl_status refresh_tangent(pl_sim *sim, bool anew, double h, const double *q)
 {
     PL_TRY(order_tangent(sim, anew));
-    for (int clamp = 0; clamp < 2; clamp++) {
-        pl_elastic_evaluate(sim->elastic, q, clamp, h * h, sim->diagonal, NULL, sim->tangent);
-        pl_stage(sim, PL_STAGE_ASSEMBLE);
-        pl_status status = sim->solver == PL_SOLVER_DIRECT
-                               ? pl_chol_factor(sim->tangent_factor, sim->tangent)
-                               : pl_chol_factor_rough(sim->tangent_factor, sim->tangent);
+    if (sim->solver != PL_SOLVER_DIRECT && factor_roughly(sim, h, q))
+        return PL_OK;
+    pl_status status = PL_ERROR_NUMERIC;
+    for (int clamp = 0; clamp < 2 && status == PL_ERROR_NUMERIC; clamp++) {
+        evaluate_tangent(sim, clamp, h, q);
+        status = pl_chol_factor(sim->tangent_factor, sim->tangent);
         pl_stage(sim, PL_STAGE_FACTOR);
-        sim->info.factorizations++;
-        sim->factor_clamped = clamp;
-        if (status != PL_ERROR_NUMERIC)
-            return status;
-        if (!clamp)
-            pl_log(sim->ctx, PL_LOG_DEBUG, "tangent not positive definite: clamped");
     }
-    return PL_ERROR_NUMERIC;
+    return status;
 }
 
 static pl_status refresh_constant(pl_sim *sim, double h)
