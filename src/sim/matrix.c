@@ -15,7 +15,7 @@ static pl_costs measured_costs(const pl_sim *sim, const pl_chol *chol)
     for (int b = 0; b < sim->scene->body_count; b++)
         elements += sim->scene->bodies[b].element_count;
     return (pl_costs){
-        .factor = 3.5e-6 * n + 9e-9 * c.factor_entries + c.factor_flops / 25e9,
+        .factor = 3e-6 * n + 7e-9 * c.factor_entries + c.factor_flops / 40e9,
         .solve = 0.06e-6 * n + 0.5e-9 * c.factor_entries,
         .stress = 0.14e-6 * elements,
         .assembly = 0.28e-6 * elements,
