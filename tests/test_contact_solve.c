@@ -3,6 +3,7 @@
 #include "common_alloc.h"
 
 #include "contact/solve.h"
+#include "core/vec.h"
 
 enum { MOST = 24, MANY = 150 };
 
@@ -57,9 +58,11 @@ static void check(const problem *p, const double *lambda, const double *delta)
              * m. */
             assert_close(mine[r], delta[3 * c + r], 1e-17);
         }
-        double r = pl_law_residual(&p->laws[c], delta + 3 * c, lambda + 3 * c);
-        assert_close(
-            r, 0, 1e-9 * fabs(delta[3 * c]) + 1e-14 * (largest + p->laws[c].rho * fabs(lambda[3 * c])));
+        pl_law_linear at;
+        pl_law_newton(&p->laws[c], delta + 3 * c, lambda + 3 * c, &at);
+        assert_close(pl_norm3(at.residual), 0,
+                     1e-9 * fabs(delta[3 * c]) +
+                         1e-14 * (largest + p->laws[c].rho * fabs(lambda[3 * c])));
         pl_law_error e = pl_law_check(&p->laws[c], delta + 3 * c, lambda + 3 * c);
         assert_true(lambda[3 * c] > 0 && delta[3 * c] > -1e-17);
         assert_true(e.cone <= 1e-12 * lambda[3 * c]);
@@ -202,6 +205,48 @@ static void test_friction_vanishes(void **state)
     pl_context_destroy(ctx);
 }
 
+/* From forces as a correction before the last leaves them, up to 300 N: gaps of down to 1e-15 m keep
+ * all their digits, although the rounding of the forces alone would move them by 1e-19 m. */
+static void test_near_the_answer(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_contact_solver s = {0};
+    static problem p;
+    static double lambda[3 * MANY], origin[3 * MANY];
+    const double friction[] = {0, 0.1, 0.5};
+    uint64_t seed = 31;
+    for (int k = 0; k < 6; k++) {
+        pl_contact_solution out;
+        make(&p, k % 2 ? MANY : MOST, friction[k / 2], (uint64_t)(40 + k));
+        memset(lambda, 0, sizeof lambda);
+        solve(ctx, &s, &p, lambda);
+        for (int i = 0; i < 3 * p.m; i++) {
+            p.b[i] = s.delta[i] + 1e-10 * test_random(&seed);
+            origin[i] = lambda[i];
+        }
+        pl_contact_solver_forget(&s);
+        assert_ok(ctx, pl_contact_solve(ctx, &s,
+                                        &(pl_contact_problem){p.m, p.laws, p.w, p.single, p.b, origin},
+                                        0, lambda, &out));
+        assert_true(out.converged && out.sharp);
+        for (int c = 0; c < p.m; c++) {
+            double delta[3];
+            for (int r = 0; r < 3; r++) {
+                delta[r] = p.b[3 * c + r];
+                for (int j = 0; j < 3 * p.m; j++)
+                    delta[r] += p.w[(size_t)(3 * c + r) * 3 * (size_t)p.m + (size_t)j] * s.change[j];
+                assert_close(lambda[3 * c + r], origin[3 * c + r] + s.change[3 * c + r], 0);
+            }
+            pl_law_error e = pl_law_check(&p.laws[c], delta, lambda + 3 * c);
+            assert_close(e.complementarity, 0, 5e-9);
+            assert_true(e.cone <= 1e-12 * lambda[3 * c]);
+        }
+    }
+    pl_contact_solver_free(ctx, &s);
+    pl_context_destroy(ctx);
+}
+
 /* Pressed straight down: no tangential load at all, the case in which the unregularised law has no
  * solution. */
 static void test_no_tangential_load(void **state)
@@ -306,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_many_contacts),
         cmocka_unit_test(test_bad_guesses),
         cmocka_unit_test(test_friction_vanishes),
+        cmocka_unit_test(test_near_the_answer),
         cmocka_unit_test(test_no_tangential_load),
         cmocka_unit_test(test_no_contacts),
         cmocka_unit_test(test_schur),

@@ -373,7 +373,8 @@ typedef struct pl_contact {
     int vertex; /* of the scene */
     int collider;
     double normal[3];        /* unit, out of the collider */
-    double gap;              /* m, along the normal; > 0 */
+    double gap;              /* m, along the normal, of the position as stored: eps^2/force_normal, but
+                                for the rounding of that */
     double force_normal;     /* lambda_n, N */
     double force_tangent[3]; /* lambda_f as a world vector, N */
 } pl_contact;
@@ -424,8 +425,8 @@ typedef struct pl_step_info {
     int splits;             /* times the step was halved */
     int contacts;           /* candidates at the end */
     double residual;        /* largest vertex move of the last Newton step, m (before it was made) */
-    double complementarity; /* largest |delta_n lambda_n / eps^2 - 1|; rounding of gaps, about 1e-17 m,
-                               shows in it where forces are large */
+    double complementarity; /* largest |delta_n lambda_n / eps^2 - 1|, of the gaps before positions are
+                               rounded to double: that alone moves them by more than a loaded gap */
     double cone_violation;  /* largest |lambda_f| - mu lambda_n, N; negative inside the cone */
     double penetration;     /* deepest, m; 0 when every gap is positive */
     double energy_kinetic, energy_elastic, energy_gravity; /* J, at the end */

@@ -60,6 +60,10 @@ void pl_contact_place(const pl_obstacles *obstacles, int v, int c, const double 
 
 /* delta = H q - d of one contact at displacement u = q - q0 [n, 3], in its frame. */
 void pl_contact_delta(const pl_contact_point *p, const double *u, double delta[3]);
+/* The same at the point q + move, which need not be a sum that a double can hold; from arrays [n, 3].
+ * Exact but for the last digits of delta (gap.c). */
+void pl_contact_delta_exact(const pl_contact_point *p, const double *q0, const double *q,
+                            const double *move, double delta[3]);
 /* The contact at displacement u as the public interface tells it, in the world. */
 pl_contact pl_contact_tell(const pl_contact_point *p, const double *u);
 /* out [n, 3] += s H^T f for a vector f in the contact's frame. */

@@ -70,14 +70,6 @@ void pl_law_newton(const pl_law *law, const double delta[3], const double lambda
     }
 }
 
-double pl_law_residual(const pl_law *law, const double delta[3], const double lambda[3])
-{
-    pl_law_linear at;
-    pl_law_newton(law, delta, lambda, &at);
-    return sqrt(at.residual[0] * at.residual[0] + at.residual[1] * at.residual[1] +
-                at.residual[2] * at.residual[2]);
-}
-
 pl_law_error pl_law_check(const pl_law *law, const double delta[3], const double lambda[3])
 {
     double force = hypot(lambda[1], lambda[2]);

@@ -30,9 +30,6 @@ typedef struct pl_law_linear {
 void pl_law_newton(const pl_law *law, const double delta[3], const double lambda[3],
                    pl_law_linear *out);
 
-/* Only the residual's length, m. */
-double pl_law_residual(const pl_law *law, const double delta[3], const double lambda[3]);
-
 /* How far a pair is from the law: complementarity = |delta_n lambda_n/eps^2 - 1|, and the same for (2);
  * cone = |lambda_f| - mu lambda_n in N. */
 typedef struct pl_law_error {

@@ -15,15 +15,18 @@
 #define GMRES_FINEST   1e-6 /* and at most: single precision */
 #define PREDICTED      1e-3 /* how well the predicted change of the solution is found */
 #define BLOCK_ROWS     96
-#define WORTH_THREADS  450  /* rows of W: from here on threads pay for their start */
-#define SLOWEST_CHANGE 0.95 /* of eps^2 from one stage of a continuation to the next */
-#define RELATIVE_GOAL  1e-9 /* of the smaller member of each complementary pair */
+#define WORTH_THREADS  450                /* rows of W: from here on threads pay for their start */
+#define SLOWEST_CHANGE 0.95               /* of eps^2 from one stage of a continuation to the next */
+#define RELATIVE_GOAL  1e-9               /* of the smaller member of each complementary pair */
+#define ROUNDING       (16 * DBL_EPSILON) /* of the largest number in a sum: as good as its result gets */
+#define NOISE          0.25               /* of that: residuals this small tell nothing */
+#define SHARP          5e-9               /* of the normal pair, with what rounding may have spoilt */
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
 {
     void *arrays[] = {s->jacobian, s->pivot,   s->vector,      s->image,      s->delta,
-                      s->step,     s->trial,   s->trial_delta, s->linear,     s->soft,
-                      s->reached,  s->product, s->last_delta,  s->last_lambda};
+                      s->step,     s->trial,   s->trial_delta, s->linear,     s->trial_linear,
+                      s->soft,     s->reached, s->change,      s->last_delta, s->last_lambda};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     pl_schur_free(ctx, &s->schur);
@@ -50,9 +53,10 @@ static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
     PL_NEW(ctx, s->trial, 3 * wanted, fail);
     PL_NEW(ctx, s->trial_delta, 3 * wanted, fail);
     PL_NEW(ctx, s->linear, wanted, fail);
+    PL_NEW(ctx, s->trial_linear, wanted, fail);
     PL_NEW(ctx, s->soft, wanted, fail);
     PL_NEW(ctx, s->reached, 3 * wanted, fail);
-    PL_NEW(ctx, s->product, 3 * wanted, fail);
+    PL_NEW(ctx, s->change, 3 * wanted, fail);
     PL_NEW(ctx, s->last_delta, 3 * wanted, fail);
     PL_NEW(ctx, s->last_lambda, 3 * wanted, fail);
     if (wanted >= PL_MANY_CONTACTS) {
@@ -79,63 +83,96 @@ static void product_single(const pl_context *ctx, int size, const float *w, cons
     }
 }
 
-/* delta = b + W (lambda - origin) */
-static void displacement(const pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                         const double *lambda, double *delta)
+/* delta = b + W change */
+static void displacement(const pl_context *ctx, const pl_contact_problem *p, const double *change,
+                         double *delta)
 {
     int size = 3 * p->count;
-    for (int i = 0; i < size; i++)
-        s->product[i] = lambda[i] - p->origin[i];
     memcpy(delta, p->b, sizeof(double) * (size_t)size);
-    pl_delassus_multiply(ctx, p->count, p->w, s->product, delta);
+    pl_delassus_multiply(ctx, p->count, p->w, change, delta);
 }
 
-/* Half the sum of squared residuals. */
-static double merit(int m, const pl_law *laws, const double *delta, const double *lambda)
+/* lambda = origin + change of one contact */
+static void force_at(const pl_contact_problem *p, const double *change, int c, double lambda[3])
 {
-    double sum = 0;
-    for (int c = 0; c < m; c++) {
-        double r = pl_law_residual(&laws[c], delta + 3 * c, lambda + 3 * c);
-        sum += 0.5 * r * r;
+    for (int k = 0; k < 3; k++)
+        lambda[k] = p->origin[3 * c + k] + change[3 * c + k];
+}
+
+/* Below these a contact's residuals are as small as the rounding of delta and lambda lets them be, as
+ * far as they depend on each. `moved` is the largest that is added up in a row of W change, m. */
+static void rounding_floor(const pl_contact_problem *p, int c, const pl_law_linear *at,
+                           const double *delta, const double *change, const double lambda[3],
+                           double moved, double floor[3])
+{
+    for (int r = 0; r < 3; r++) {
+        double sum = 0;
+        for (int k = 0; k < 3; k++)
+            sum += fabs(at->d_delta[3 * r + k]) * (fabs(p->b[3 * c + k]) + fabs(delta[k]) + moved) +
+                   fabs(at->d_lambda[3 * r + k]) * (fabs(change[k]) + fabs(lambda[k]));
+        floor[r] = ROUNDING * sum;
+    }
+}
+
+/* The largest sqrt(rho) |change|: W being positive definite, sqrt(rho) times this is as large as a
+ * member of a row of W change can be, or nearly. */
+static double reach_of(const pl_contact_problem *p, const double *change)
+{
+    double most = 0;
+    for (int c = 0; c < p->count; c++)
+        for (int k = 0; k < 3; k++)
+            most = fmax(most, sqrt(p->laws[c].rho) * fabs(change[3 * c + k]));
+    return most;
+}
+
+/* The laws at (delta, origin + change), residuals that are noise taken as zero: or the others could not
+ * be told to fall. Returns half the sum of squares. */
+static double evaluate(const pl_contact_problem *p, const pl_law *laws, const double *delta,
+                       const double *change, pl_law_linear *linear)
+{
+    double sum = 0, reach = reach_of(p, change);
+    for (int c = 0; c < p->count; c++) {
+        double lambda[3], floor[3];
+        force_at(p, change, c, lambda);
+        pl_law_newton(&laws[c], delta + 3 * c, lambda, &linear[c]);
+        rounding_floor(p, c, &linear[c], delta + 3 * c, change + 3 * c, lambda,
+                       sqrt(laws[c].rho) * reach, floor);
+        for (int k = 0; k < 3; k++) {
+            double *r = &linear[c].residual[k];
+            *r = fabs(*r) > NOISE * floor[k] ? *r : 0;
+            sum += 0.5 * *r * *r;
+        }
     }
     return sum;
 }
 
-/* Below this a contact's residual is as small as the rounding of delta = b + W (lambda - origin), and
- * of lambda itself, lets it be. */
-static double rounding_floor(const pl_contact_problem *p, int c, const pl_law *law, const double *delta,
-                             const double *lambda)
-{
-    double size = 0;
-    for (int k = 0; k < 3; k++)
-        size = fmax(size, fmax(fabs(p->b[3 * c + k]) + fabs(delta[k]), law->rho * fabs(lambda[k])));
-    return 16 * DBL_EPSILON * size;
-}
-
-/* Each residual against the smaller member of its pair; *worst gets the largest residual. */
-static bool small_enough(const pl_contact_problem *problem, const pl_law *laws,
-                         const pl_law_linear *linear, const double *delta, const double *lambda,
+/* Each residual against the smaller member of its pair; *out gets the largest residual. */
+static bool small_enough(const pl_contact_solver *s, const pl_contact_problem *p, const pl_law *laws,
                          double goal, pl_contact_solution *out)
 {
     bool all = true;
+    double reach = reach_of(p, s->change);
+    out->sharp = true;
     out->residual = 0;
     out->worst = 0;
-    for (int c = 0; c < problem->count; c++) {
-        const double *r = linear[c].residual, *d = delta + 3 * c, *l = lambda + 3 * c;
-        double floor = fmax(goal, rounding_floor(problem, c, &laws[c], d, l));
-        double pair_n = fmin(fabs(d[0]), laws[c].rho * fabs(l[0]));
+    for (int c = 0; c < p->count; c++) {
+        const double *r = s->linear[c].residual, *d = s->delta + 3 * c;
+        double l[3], floor[3], mu = laws[c].mu, rho = laws[c].rho;
+        force_at(p, s->change, c, l);
+        rounding_floor(p, c, &s->linear[c], d, s->change + 3 * c, l, sqrt(rho) * reach, floor);
         double x = hypot(d[1], d[2]), force = hypot(l[1], l[2]);
-        double mu = laws[c].mu;
-        double pair_f =
-            mu > 0 ? fmin(1, mu) * fmin(x + fabs(d[0]) / mu, laws[c].rho * fabs(l[0] - force / mu)) : 0;
-        double pair_t = fmax(x, laws[c].rho * force);
-        all = all && fabs(r[0]) <= fmax(RELATIVE_GOAL * pair_n, floor) &&
-              fabs(r[1]) <= fmax(RELATIVE_GOAL * pair_f, floor) &&
-              fabs(r[2]) <= fmax(RELATIVE_GOAL * pair_t, floor);
-        double largest = fmax(fabs(r[0]), fmax(fabs(r[1]), fabs(r[2])));
-        if (largest > out->residual) {
-            out->residual = largest;
-            out->worst = c;
+        double pair[3] = {
+            fmin(fabs(d[0]), rho * fabs(l[0])),
+            mu > 0 ? fmin(1, mu) * fmin(x + fabs(d[0]) / mu, rho * fabs(l[0] - force / mu)) : 0,
+            fmax(x, rho * force),
+        };
+        out->sharp = out->sharp && fmax(fabs(r[0]), floor[0]) <= SHARP * pair[0];
+        for (int k = 0; k < 3; k++) {
+            all = all && fabs(r[k]) <= fmax(RELATIVE_GOAL * pair[k], fmax(goal, floor[k]));
+            if (fabs(r[k]) > out->residual) {
+                out->residual = fabs(r[k]);
+                out->worst = c;
+            }
         }
     }
     return all;
@@ -159,22 +196,25 @@ void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const
     }
 }
 
-/* Whether no residual is above what the rounding of W (lambda - origin) over a whole row can cause: the
- * test of last resort, when iterations bring nothing more. */
-static bool at_rounding(const pl_contact_solver *s, const pl_contact_problem *p, const double *lambda)
+/* Whether no residual is above what the rounding of W change over a whole row can cause: the test of
+ * last resort, when iterations bring nothing more. */
+static bool at_rounding(const pl_contact_solver *s, const pl_contact_problem *p)
 {
     int size = 3 * p->count;
     for (int c = 0; c < p->count; c++) {
-        double sum = 0, largest = 0;
+        double moved = 0, lambda[3], floor[3];
         for (int k = 0; k < 3; k++) {
-            double row = fabs(p->b[3 * c + k]) + fabs(s->delta[3 * c + k]);
+            const double *w = p->w + (size_t)(3 * c + k) * (size_t)size;
+            double row = 0;
             for (int j = 0; j < size; j++)
-                row += fabs(p->w[(size_t)(3 * c + k) * (size_t)size + (size_t)j] * lambda[j]);
-            sum = fmax(sum, row);
-            largest = fmax(largest, fabs(s->linear[c].residual[k]));
+                row += fabs(w[j] * s->change[j]);
+            moved = fmax(moved, row);
         }
-        if (!(largest <= 16 * DBL_EPSILON * sum))
-            return false;
+        force_at(p, s->change, c, lambda);
+        rounding_floor(p, c, &s->linear[c], s->delta + 3 * c, s->change + 3 * c, lambda, moved, floor);
+        for (int k = 0; k < 3; k++)
+            if (!(fabs(s->linear[c].residual[k]) <= floor[k]))
+                return false;
     }
     return true;
 }
@@ -267,17 +307,19 @@ static double step_accuracy(double value, double last_value, double goal)
  *
  *     D_delta (delta - last_delta) + D_lambda (lambda - last_lambda) = 0,
  *
- * which holds as long as no contact changes its mode. Taken if it does what it should. */
+ * which holds as long as no contact changes its mode. Taken if it does what it should; *value gets half
+ * the sum of squares before that. */
 static pl_status predict(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                         double *lambda)
+                         double *value)
 {
     int m = p->count, size = 3 * m;
     bool solved;
-    displacement(ctx, s, p, lambda, s->delta);
+    displacement(ctx, p, s->change, s->delta);
     for (int c = 0; c < m; c++) {
-        double moved[3], pressed[3], force[3];
+        double lambda[3], moved[3], pressed[3], force[3];
+        force_at(p, s->change, c, lambda);
         pl_sub3(s->delta + 3 * c, s->last_delta + 3 * c, moved);
-        pl_sub3(lambda + 3 * c, s->last_lambda + 3 * c, pressed);
+        pl_sub3(lambda, s->last_lambda + 3 * c, pressed);
         pl_mat3_vec(s->linear[c].d_delta, moved, s->linear[c].residual);
         pl_mat3_vec(s->linear[c].d_lambda, pressed, force);
         pl_axpy3(1, force, s->linear[c].residual);
@@ -286,24 +328,26 @@ static pl_status predict(pl_context *ctx, pl_contact_solver *s, const pl_contact
     if (!solved)
         return PL_OK;
     for (int i = 0; i < size; i++)
-        s->trial[i] = lambda[i] + s->step[i];
-    displacement(ctx, s, p, s->trial, s->trial_delta);
-    if (merit(m, p->laws, s->trial_delta, s->trial) < merit(m, p->laws, s->delta, lambda))
-        memcpy(lambda, s->trial, sizeof(double) * (size_t)size);
+        s->trial[i] = s->change[i] + s->step[i];
+    displacement(ctx, p, s->trial, s->trial_delta);
+    *value = evaluate(p, p->laws, s->delta, s->change, s->trial_linear);
+    if (evaluate(p, p->laws, s->trial_delta, s->trial, s->trial_linear) < *value)
+        memcpy(s->change, s->trial, sizeof(double) * (size_t)size);
     return PL_OK;
 }
 
+/* From s->change to a solution of the laws. `last` is half the sum of squares one step earlier, or 0.
+ */
 static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                        const pl_law *laws, double goal, double *lambda, pl_contact_solution *out)
+                        const pl_law *laws, double goal, double last, pl_contact_solution *out)
 {
-    int m = p->count, size = 3 * m;
-    displacement(ctx, s, p, lambda, s->delta);
-    double value = merit(m, laws, s->delta, lambda), last = value;
+    int size = 3 * p->count;
+    displacement(ctx, p, s->change, s->delta);
+    double value = evaluate(p, laws, s->delta, s->change, s->linear);
+    last = fmax(last, value);
     out->converged = false;
     for (int iteration = 0; iteration < MAX_NEWTON; iteration++) {
-        for (int c = 0; c < m; c++)
-            pl_law_newton(&laws[c], s->delta + 3 * c, lambda + 3 * c, &s->linear[c]);
-        if (small_enough(p, laws, s->linear, s->delta, lambda, goal, out)) {
+        if (small_enough(s, p, laws, goal, out)) {
             out->converged = true;
             return PL_OK;
         }
@@ -315,21 +359,25 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
         double t = 1, next = value;
         for (int k = 0; k < MAX_HALVINGS; k++, t *= 0.5) {
             for (int i = 0; i < size; i++)
-                s->trial[i] = lambda[i] + t * s->step[i];
-            displacement(ctx, s, p, s->trial, s->trial_delta);
-            next = merit(m, laws, s->trial_delta, s->trial);
+                s->trial[i] = s->change[i] + t * s->step[i];
+            displacement(ctx, p, s->trial, s->trial_delta);
+            next = evaluate(p, laws, s->trial_delta, s->trial, s->trial_linear);
             if (next <= (1 - 1e-4 * t) * value)
                 break;
         }
         /* Newton's method squares its error; when it does not, it may be at the end. */
-        if (!(next < 0.1 * value) && at_rounding(s, p, lambda)) {
+        if (!(next < 0.1 * value) && at_rounding(s, p)) {
             out->converged = true;
             return PL_OK;
         }
         if (!(next < value))
             return PL_OK; /* no descent: not converged */
-        memcpy(lambda, s->trial, sizeof(double) * (size_t)size);
-        memcpy(s->delta, s->trial_delta, sizeof(double) * (size_t)size);
+        double *swap = s->change;
+        s->change = s->trial, s->trial = swap;
+        swap = s->delta;
+        s->delta = s->trial_delta, s->trial_delta = swap;
+        pl_law_linear *at = s->linear;
+        s->linear = s->trial_linear, s->trial_linear = at;
         last = value;
         value = next;
     }
@@ -338,38 +386,39 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
 
 /* The laws with eps^2 a factor larger. */
 static pl_status soften(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                        double factor, double *lambda, pl_contact_solution *out)
+                        double factor, pl_contact_solution *out)
 {
     for (int c = 0; c < p->count; c++) {
         s->soft[c] = p->laws[c];
         s->soft[c].epsilon2 *= factor;
     }
-    return newton(ctx, s, p, s->soft, 0, lambda, out);
+    return newton(ctx, s, p, s->soft, 0, 0, out);
 }
 
 /* A path of smoother laws, from one as soft as the motion without forces is large down to the target; a
  * stage that fails is tried again with a smaller change. */
 static pl_status continuation(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                              double *lambda, pl_contact_solution *out)
+                              pl_contact_solution *out)
 {
-    size_t bytes = sizeof(double) * 3 * (size_t)p->count;
-    double soft = 0, change = 0.1;
-    memset(lambda, 0, bytes);
-    displacement(ctx, s, p, lambda, s->delta);
+    size_t size = 3 * (size_t)p->count;
+    double soft = 0, ratio = 0.1;
+    for (size_t i = 0; i < size; i++)
+        s->change[i] = -p->origin[i];
+    displacement(ctx, p, s->change, s->delta);
     for (int c = 0; c < p->count; c++)
         soft = fmax(soft, s->delta[3 * c] * s->delta[3 * c] / p->laws[c].rho);
     double factor = fmax(soft / p->laws[0].epsilon2, 1);
-    PL_TRY(soften(ctx, s, p, factor, lambda, out));
+    PL_TRY(soften(ctx, s, p, factor, out));
     while (out->converged && factor > 1) {
-        memcpy(s->reached, lambda, bytes);
-        double next = fmax(factor * change, 1);
-        PL_TRY(soften(ctx, s, p, next, lambda, out));
+        memcpy(s->reached, s->change, sizeof(double) * size);
+        double next = fmax(factor * ratio, 1);
+        PL_TRY(soften(ctx, s, p, next, out));
         if (out->converged) {
             factor = next;
-            change = fmax(change * change, 0.1);
-        } else if (change < SLOWEST_CHANGE) {
-            memcpy(lambda, s->reached, bytes);
-            change = sqrt(change);
+            ratio = fmax(ratio * ratio, 0.1);
+        } else if (ratio < SLOWEST_CHANGE) {
+            memcpy(s->change, s->reached, sizeof(double) * size);
+            ratio = sqrt(ratio);
             out->converged = true;
         }
     }
@@ -379,16 +428,21 @@ static pl_status continuation(pl_context *ctx, pl_contact_solver *s, const pl_co
 pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
                            double goal, double *lambda, pl_contact_solution *out)
 {
-    *out = (pl_contact_solution){.converged = true};
+    double value = 0;
+    *out = (pl_contact_solution){.converged = true, .sharp = true};
     if (p->count == 0)
         return PL_OK;
     PL_TRY(reserve(ctx, s, p->count));
+    for (int i = 0; i < 3 * p->count; i++)
+        s->change[i] = lambda[i] - p->origin[i];
     if (s->solved == p->count)
-        PL_TRY(predict(ctx, s, p, lambda));
-    PL_TRY(newton(ctx, s, p, p->laws, goal, lambda, out));
+        PL_TRY(predict(ctx, s, p, &value));
+    PL_TRY(newton(ctx, s, p, p->laws, goal, value, out));
     if (!out->converged)
-        PL_TRY(continuation(ctx, s, p, lambda, out));
+        PL_TRY(continuation(ctx, s, p, out));
     s->solved = out->converged ? p->count : 0;
+    for (int c = 0; c < p->count; c++)
+        force_at(p, s->change, c, lambda + 3 * c);
     memcpy(s->last_delta, s->delta, sizeof(double) * 3 * (size_t)p->count);
     memcpy(s->last_lambda, lambda, sizeof(double) * 3 * (size_t)p->count);
     return PL_OK;

@@ -45,16 +45,18 @@ static pl_status reserve_contacts(pl_sim *sim)
     double *motion = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *motion);
     double *origin = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *origin);
     double *moves = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *moves);
-    bool ok = laws && lambda && motion && origin && moves;
+    double *delta = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *delta);
+    bool ok = laws && lambda && motion && origin && moves && delta;
     pl_free(sim->ctx, ok ? sim->laws : laws);
     pl_free(sim->ctx, ok ? sim->lambda : lambda);
     pl_free(sim->ctx, ok ? sim->free_motion : motion);
     pl_free(sim->ctx, ok ? sim->origin : origin);
     pl_free(sim->ctx, ok ? sim->wanted : moves);
+    pl_free(sim->ctx, ok ? sim->delta : delta);
     if (!ok)
         return PL_ERROR_MEMORY;
     sim->laws = laws, sim->lambda = lambda, sim->free_motion = motion, sim->origin = origin;
-    sim->wanted = moves;
+    sim->wanted = moves, sim->delta = delta;
     sim->law_capacity = wanted;
     return PL_OK;
 }
@@ -104,13 +106,8 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
     pl_sim *sim = s->sim;
     int m = sim->contacts.count;
     pl_contact_solution solution;
-    for (int c = 0; c < m; c++) {
-        const pl_contact_point *p = &sim->contacts.points[c];
-        for (int k = 0; k < p->count; k++)
-            for (int i = 3 * p->vertex[k]; i < 3 * p->vertex[k] + 3; i++)
-                sim->guess[i] = (q[i] - s->sub->q0[i]) + move[i];
-        pl_contact_delta(p, sim->guess, sim->free_motion + 3 * c);
-    }
+    for (int c = 0; c < m; c++)
+        pl_contact_delta_exact(&sim->contacts.points[c], s->sub->q0, q, move, sim->free_motion + 3 * c);
     double goal = law_goal(s, move);
     pl_contact_problem problem = {
         m, sim->laws, sim->delassus.w, sim->delassus.single, sim->free_motion, sim->origin};
@@ -118,6 +115,7 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
     sim->info.inner_iterations += solution.iterations;
     s->law_failed = !solution.converged;
     s->law_rough = goal > 0;
+    s->law_sharp = solution.sharp;
     s->law_residual = solution.residual;
     s->law_worst = sim->contacts.points[solution.worst].vertex[0];
     if (s->law_failed)
@@ -141,9 +139,8 @@ static pl_status move_with_contacts(pl_newton *s, const double *q, double *move)
     memset(sim->guess, 0, sizeof(double) * 3 * (size_t)sim->n);
     for (int c = 0; c < sim->contacts.count; c++) {
         const pl_contact_point *p = &sim->contacts.points[c];
-        double change[3], *wanted = sim->wanted + 3 * c;
-        pl_sub3(sim->lambda + 3 * c, sim->origin + 3 * c, change);
-        pl_contact_scatter(p, h2, change, sim->guess);
+        double *wanted = sim->wanted + 3 * c;
+        pl_contact_scatter(p, h2, sim->contact_solver.change + 3 * c, sim->guess);
         pl_contact_gather(p, move, wanted);
         pl_axpy3(1, sim->contact_solver.delta + 3 * c, wanted);
         pl_axpy3(-1, sim->free_motion + 3 * c, wanted);
@@ -169,6 +166,7 @@ static pl_status correct_once(pl_newton *s, const double *q, double *move, doubl
     for (int c = 0; c < m; c++)
         pl_contact_scatter(&sim->contacts.points[c], h2, sim->origin + 3 * c, move);
     s->law_failed = s->law_rough = false;
+    s->law_sharp = true;
     if (m > 0) {
         PL_TRY(move_with_contacts(s, q, move));
     } else {

@@ -28,6 +28,7 @@
 #define CG_CONSTANT    40   /* and with the constant matrix's */
 #define COUPLED_LIMIT  40
 #define MOST_DOUBLINGS 20
+#define SHARPENINGS    2 /* corrections for the last digits of gaps, a substep */
 
 /* A fresh factor at the iterate and the correction it proposes. */
 static pl_status refresh(pl_newton *s)
@@ -272,6 +273,17 @@ static pl_status late_contacts(pl_newton *s, int *added)
     return PL_OK;
 }
 
+/* iterate + move is the solution; delta there, before it is rounded: by more than a gap is wide. */
+static void make_last_move(pl_newton *s)
+{
+    pl_sim *sim = s->sim;
+    for (int c = 0; c < sim->contacts.count; c++)
+        pl_contact_delta_exact(&sim->contacts.points[c], s->sub->q0, sim->iterate, sim->move,
+                               sim->delta + 3 * c);
+    for (int i = 0; i < 3 * sim->n; i++)
+        sim->iterate[i] += sim->move[i];
+}
+
 static pl_status iterate(pl_newton *s, pl_substep_result *out)
 {
     pl_sim *sim = s->sim;
@@ -282,15 +294,17 @@ static pl_status iterate(pl_newton *s, pl_substep_result *out)
         /* What is left after the move is about theta/(1 - theta) of it: below the tolerance, with
          * margin. */
         bool close = s->norm <= tolerance * fmin(1, 0.2 * (1 - s->rate) / fmax(s->rate, 1e-3));
-        if (close && s->law_rough) {
+        /* Gaps that are left of much larger motions lack digits; the next correction starts closer. */
+        bool blunt = !s->law_sharp && !s->law_failed && s->sharpened < SHARPENINGS;
+        if (close && (s->law_rough || blunt)) {
+            s->sharpened += !s->law_rough;
             PL_TRY(pl_newton_correct(s, sim->iterate, sim->move, &s->norm));
             continue;
         }
         if (close && !s->law_failed) {
             int added;
             sim->info.residual = s->norm;
-            for (int i = 0; i < 3 * sim->n; i++)
-                sim->iterate[i] += sim->move[i];
+            make_last_move(s);
             PL_TRY(late_contacts(s, &added));
             if (added == 0) {
                 out->converged = true;

@@ -29,6 +29,8 @@ typedef struct pl_newton {
     bool law_rough;         /* it was solved only as well as needed on the way, */
     double law_residual;    /* to this, m */
     bool law_exact;         /* it is to be solved to rounding */
+    bool law_sharp;         /* it was, with all digits of its gaps */
+    int sharpened;          /* corrections made for those alone */
 } pl_newton;
 
 /* ---- correction.c */

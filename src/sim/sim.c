@@ -159,15 +159,13 @@ void pl_sim_destroy(pl_sim *sim)
     pl_drive_free(ctx, &sim->drive);
     pl_drive_free(ctx, &sim->substep_drive);
     pl_state_destroy(sim->scene, sim->backup);
-    void *arrays[] = {sim->mass,        sim->damping,      sim->pin_stiffness,
-                      sim->diagonal,    sim->tangent,      sim->constant,
-                      sim->shapes,      sim->laws,         sim->lambda,
-                      sim->free_motion, sim->external,     sim->gradient,
-                      sim->residual,    sim->guess,        sim->iterate,
-                      sim->move,        sim->trial,        sim->trial_move,
-                      sim->combined,    sim->acceleration, sim->spring,
-                      sim->pose_start,  sim->vertex_work,  sim->origin,
-                      sim->wanted,      sim->coupled,      sim};
+    void *arrays[] = {sim->mass,     sim->damping,     sim->pin_stiffness, sim->diagonal,
+                      sim->tangent,  sim->constant,    sim->shapes,        sim->laws,
+                      sim->lambda,   sim->free_motion, sim->external,      sim->gradient,
+                      sim->residual, sim->guess,       sim->iterate,       sim->move,
+                      sim->trial,    sim->trial_move,  sim->combined,      sim->acceleration,
+                      sim->spring,   sim->pose_start,  sim->vertex_work,   sim->origin,
+                      sim->wanted,   sim->delta,       sim->coupled,       sim};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }

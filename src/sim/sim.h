@@ -81,6 +81,7 @@ struct pl_sim {
     double *lambda, *free_motion; /* [3 m] */
     double *origin;               /* [3 m] the forces that free_motion was found with */
     double *wanted;               /* [3 m] the contacts' part of a move, in their frames */
+    double *delta;                /* [3 m] at the converged position, before that was rounded */
 
     /* Scratch, [n, 3] each unless said. */
     double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move, *combined;

@@ -49,16 +49,13 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
     return PL_OK;
 }
 
-/* How well the contact law holds, in the contact solver's own variables. */
+/* How well the contact law holds, at the position before it is rounded; the worst of all substeps. */
 static void measure_contacts(pl_sim *sim)
 {
     pl_step_info *info = &sim->info;
     info->contacts = sim->contacts.count;
-    info->complementarity = 0;
-    info->cone_violation = sim->contacts.count > 0 ? -INFINITY : 0;
     for (int c = 0; c < sim->contacts.count; c++) {
-        pl_law_error e =
-            pl_law_check(&sim->laws[c], sim->contact_solver.delta + 3 * c, sim->lambda + 3 * c);
+        pl_law_error e = pl_law_check(&sim->laws[c], sim->delta + 3 * c, sim->lambda + 3 * c);
         info->complementarity = fmax(info->complementarity, e.complementarity);
         info->cone_violation = fmax(info->cone_violation, e.cone);
     }
@@ -134,6 +131,8 @@ static void measure_state(pl_sim *sim, const pl_state *state)
     pl_step_info *info = &sim->info;
     const double *g = sim->scene->def.gravity;
     info->energy_kinetic = info->energy_gravity = 0;
+    if (info->cone_violation == -INFINITY) /* no contacts */
+        info->cone_violation = 0;
     info->penetration = 0;
     for (int i = 0; i < sim->n; i++) {
         info->energy_kinetic += 0.5 * sim->mass[i] * pl_dot3(state->v + 3 * i, state->v + 3 * i);
@@ -155,7 +154,7 @@ pl_status pl_step_recorded(pl_sim *sim, pl_state *state, const pl_inputs *inputs
                            pl_substep_fn record, void *user)
 {
     const pl_scene *scene = sim->scene;
-    sim->info = (pl_step_info){0};
+    sim->info = (pl_step_info){.cone_violation = -INFINITY};
     sim->stage_start = pl_milliseconds();
     PL_TRY(check_finite(sim, state));
     PL_TRY(pl_sim_refresh(sim));
