@@ -83,11 +83,42 @@ static void test_impacts(void **state)
     pl_context_destroy(ctx);
 }
 
+/* Into the corner between the floor and a leaning wall: vertices that both hold. */
+static void test_corner(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    for (int k = 0; k < 2; k++) {
+        int twice = 0;
+        test_world w = world_new(ctx, world_def(k ? 0.05 : 0.01, 0, 0, -9.81));
+        pl_body_def body = world_body(PL_NEO_HOOKEAN, PL_EXACT, 1e6);
+        body.velocity[0] = -4, body.velocity[2] = -3;
+        world_add(&w, body, world_grid(ctx, 4, 4, 4, 0.03, 0.02, 0, 0.02));
+        world_floor(&w, 0, 0.3);
+        pl_collider_def wall = pl_collider_def_default();
+        wall.friction = 0.3;
+        world_turn(0, 1, 0, 1.3, wall.pose + 3);
+        assert_ok(ctx, pl_scene_add_collider(w.scene, &wall, NULL));
+        world_start(&w);
+        for (int step = 0; step < 15; step++) {
+            run(&w, 1, 0.3, "corner");
+            const pl_contact *p = w.state->contacts;
+            for (int c = 1; c < w.state->contact_count; c++)
+                twice += p[c].vertex == p[c - 1].vertex &&
+                         fmin(p[c].force_normal, p[c - 1].force_normal) > 1e-3;
+        }
+        assert_true(twice >= 4);
+        world_free(&w);
+    }
+    pl_context_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rest_and_slide),
         cmocka_unit_test(test_impacts),
+        cmocka_unit_test(test_corner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

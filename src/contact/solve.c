@@ -24,9 +24,10 @@
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
 {
-    void *arrays[] = {s->jacobian, s->pivot,   s->vector,      s->image,      s->delta,
-                      s->step,     s->trial,   s->trial_delta, s->linear,     s->trial_linear,
-                      s->soft,     s->reached, s->change,      s->last_delta, s->last_lambda};
+    void *arrays[] = {s->moved,      s->trial_moved,  s->jacobian, s->pivot,   s->vector,
+                      s->image,      s->delta,        s->step,     s->trial,   s->trial_delta,
+                      s->linear,     s->trial_linear, s->soft,     s->reached, s->change,
+                      s->last_delta, s->last_lambda};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     pl_schur_free(ctx, &s->schur);
@@ -52,6 +53,8 @@ static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
     PL_NEW(ctx, s->step, 3 * wanted, fail);
     PL_NEW(ctx, s->trial, 3 * wanted, fail);
     PL_NEW(ctx, s->trial_delta, 3 * wanted, fail);
+    PL_NEW(ctx, s->moved, 3 * wanted, fail);
+    PL_NEW(ctx, s->trial_moved, 3 * wanted, fail);
     PL_NEW(ctx, s->linear, wanted, fail);
     PL_NEW(ctx, s->trial_linear, wanted, fail);
     PL_NEW(ctx, s->soft, wanted, fail);
@@ -83,13 +86,15 @@ static void product_single(const pl_context *ctx, int size, const float *w, cons
     }
 }
 
-/* delta = b + W change */
+/* moved = W change, delta = b + moved */
 static void displacement(const pl_context *ctx, const pl_contact_problem *p, const double *change,
-                         double *delta)
+                         double *moved, double *delta)
 {
     int size = 3 * p->count;
-    memcpy(delta, p->b, sizeof(double) * (size_t)size);
-    pl_delassus_multiply(ctx, p->count, p->w, change, delta);
+    memset(moved, 0, sizeof(double) * (size_t)size);
+    pl_delassus_multiply(ctx, p->count, p->w, change, moved);
+    for (int i = 0; i < size; i++)
+        delta[i] = p->b[i] + moved[i];
 }
 
 /* lambda = origin + change of one contact */
@@ -314,7 +319,7 @@ static pl_status predict(pl_context *ctx, pl_contact_solver *s, const pl_contact
 {
     int m = p->count, size = 3 * m;
     bool solved;
-    displacement(ctx, p, s->change, s->delta);
+    displacement(ctx, p, s->change, s->moved, s->delta);
     for (int c = 0; c < m; c++) {
         double lambda[3], moved[3], pressed[3], force[3];
         force_at(p, s->change, c, lambda);
@@ -329,7 +334,7 @@ static pl_status predict(pl_context *ctx, pl_contact_solver *s, const pl_contact
         return PL_OK;
     for (int i = 0; i < size; i++)
         s->trial[i] = s->change[i] + s->step[i];
-    displacement(ctx, p, s->trial, s->trial_delta);
+    displacement(ctx, p, s->trial, s->trial_moved, s->trial_delta);
     *value = evaluate(p, p->laws, s->delta, s->change, s->trial_linear);
     if (evaluate(p, p->laws, s->trial_delta, s->trial, s->trial_linear) < *value)
         memcpy(s->change, s->trial, sizeof(double) * (size_t)size);
@@ -342,7 +347,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
                         const pl_law *laws, double goal, double last, pl_contact_solution *out)
 {
     int size = 3 * p->count;
-    displacement(ctx, p, s->change, s->delta);
+    displacement(ctx, p, s->change, s->moved, s->delta);
     double value = evaluate(p, laws, s->delta, s->change, s->linear);
     last = fmax(last, value);
     out->converged = false;
@@ -360,7 +365,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
         for (int k = 0; k < MAX_HALVINGS; k++, t *= 0.5) {
             for (int i = 0; i < size; i++)
                 s->trial[i] = s->change[i] + t * s->step[i];
-            displacement(ctx, p, s->trial, s->trial_delta);
+            displacement(ctx, p, s->trial, s->trial_moved, s->trial_delta);
             next = evaluate(p, laws, s->trial_delta, s->trial, s->trial_linear);
             if (next <= (1 - 1e-4 * t) * value)
                 break;
@@ -374,6 +379,8 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
             return PL_OK; /* no descent: not converged */
         double *swap = s->change;
         s->change = s->trial, s->trial = swap;
+        swap = s->moved;
+        s->moved = s->trial_moved, s->trial_moved = swap;
         swap = s->delta;
         s->delta = s->trial_delta, s->trial_delta = swap;
         pl_law_linear *at = s->linear;
@@ -404,7 +411,7 @@ static pl_status continuation(pl_context *ctx, pl_contact_solver *s, const pl_co
     double soft = 0, ratio = 0.1;
     for (size_t i = 0; i < size; i++)
         s->change[i] = -p->origin[i];
-    displacement(ctx, p, s->change, s->delta);
+    displacement(ctx, p, s->change, s->moved, s->delta);
     for (int c = 0; c < p->count; c++)
         soft = fmax(soft, s->delta[3 * c] * s->delta[3 * c] / p->laws[c].rho);
     double factor = fmax(soft / p->laws[0].epsilon2, 1);

@@ -26,13 +26,14 @@ typedef struct pl_contact_solver {
     pl_schur schur;   /* with many contacts: of this S, or an earlier one */
     int excess;       /* iterations spent with it since beyond what a new one takes */
     pl_krylov krylov;
-    float *vector, *image;                               /* [3 m] operands in single precision */
-    double *change, *delta, *step, *trial, *trial_delta; /* [3 m] */
-    pl_law_linear *linear, *trial_linear;                /* [m] */
-    int solved;                       /* contacts of the solution found last; 0 = none */
-    double *last_delta, *last_lambda; /* [3 m] that solution, at which `linear` was taken */
-    pl_law *soft;                     /* [m] laws of a continuation stage */
-    double *reached;                  /* [3 m] where the last stage ended */
+    float *vector, *image;                     /* [3 m] operands in single precision */
+    double *change, *moved, *delta, *step;     /* [3 m] moved = W change */
+    double *trial, *trial_moved, *trial_delta; /* [3 m] */
+    pl_law_linear *linear, *trial_linear;      /* [m] */
+    int solved;                                /* contacts of the solution found last; 0 = none */
+    double *last_delta, *last_lambda;          /* [3 m] that solution, at which `linear` was taken */
+    pl_law *soft;                              /* [m] laws of a continuation stage */
+    double *reached;                           /* [3 m] where the last stage ended */
 } pl_contact_solver;
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s);
@@ -61,8 +62,8 @@ typedef struct pl_contact_problem {
 } pl_contact_problem;
 
 /* lambda [3 m] is the guess and the answer. Residuals below `goal` (m) will do; 0 asks for as much as
- * rounding allows. The converged delta is left in s->delta, and lambda - origin before lambda was
- * rounded in s->change. PL_OK also when not converged: look at *out. */
+ * rounding allows. The converged delta is left in s->delta, lambda - origin before lambda was
+ * rounded in s->change, and W times that in s->moved. PL_OK also when not converged: look at *out. */
 pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *problem,
                            double goal, double *lambda, pl_contact_solution *out);
 

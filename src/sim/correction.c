@@ -142,8 +142,7 @@ static pl_status move_with_contacts(pl_newton *s, const double *q, double *move)
         double *wanted = sim->wanted + 3 * c;
         pl_contact_scatter(p, h2, sim->contact_solver.change + 3 * c, sim->guess);
         pl_contact_gather(p, move, wanted);
-        pl_axpy3(1, sim->contact_solver.delta + 3 * c, wanted);
-        pl_axpy3(-1, sim->free_motion + 3 * c, wanted);
+        pl_axpy3(1, sim->contact_solver.moved + 3 * c, wanted);
     }
     PL_TRY(pl_matrix_end(sim, sim->guess, move));
     for (int c = 0; c < sim->contacts.count; c++)
