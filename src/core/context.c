@@ -31,14 +31,16 @@ pl_status pl_context_create(const pl_context_def *def, pl_context **out)
         return PL_ERROR_ARGUMENT;
     *out = NULL;
     pl_context_def d = def ? *def : pl_context_def_default();
-    if (!d.realloc)
+    bool libc = !d.realloc;
+    if (libc)
         d.realloc = libc_realloc;
     if (d.threads < 0 || d.threads > 1024)
         return PL_ERROR_ARGUMENT;
     pl_context *ctx = d.realloc(d.realloc_user, NULL, sizeof *ctx);
     if (!ctx)
         return PL_ERROR_MEMORY;
-    *ctx = (pl_context){.def = d, .threads = d.threads > 0 ? d.threads : omp_get_num_procs()};
+    *ctx = (pl_context){
+        .def = d, .libc = libc, .threads = d.threads > 0 ? d.threads : omp_get_num_procs()};
     if (openblas_set_num_threads)
         openblas_set_num_threads(1);
     *out = ctx;

@@ -13,6 +13,7 @@
 
 struct pl_context {
     pl_context_def def;
+    bool libc; /* memory is the C library's */
     int threads;
     char error[PL_MESSAGE_SIZE];
 };

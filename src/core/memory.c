@@ -1,7 +1,9 @@
-/* Aligned, zeroed memory on top of the caller's realloc: the block's own start is kept just below. */
+/* Aligned, zeroed memory on top of the caller's realloc, or of calloc, whose large blocks cost nothing
+ * until they are written to: the block's own start is kept just below. */
 #include "core/core.h"
 
 #include <limits.h>
+#include <stdlib.h>
 
 #define ALIGNMENT 64
 
@@ -12,14 +14,15 @@ void *pl_alloc(pl_context *ctx, size_t count, size_t size)
         pl_fail(ctx, PL_ERROR_MEMORY, "out of memory: %zu items of %zu bytes", count, size);
         return NULL;
     }
-    char *block = ctx->def.realloc(ctx->def.realloc_user, NULL, bytes + 2 * ALIGNMENT);
+    size_t whole = bytes + 2 * ALIGNMENT;
+    char *block = ctx->libc ? calloc(1, whole) : ctx->def.realloc(ctx->def.realloc_user, NULL, whole);
     if (!block) {
         pl_fail(ctx, PL_ERROR_MEMORY, "out of memory: %zu bytes", bytes);
         return NULL;
     }
     uintptr_t start = ((uintptr_t)block + sizeof(void *) + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
     ((void **)start)[-1] = block;
-    return memset((void *)start, 0, bytes);
+    return ctx->libc ? (void *)start : memset((void *)start, 0, bytes);
 }
 
 void pl_free(pl_context *ctx, void *ptr)
