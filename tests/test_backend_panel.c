@@ -33,11 +33,20 @@ static void fill(sample *s, int rows, int columns)
     }
 }
 
-static void check(const pl_backend *backend, const sample *s, int rows, int columns)
+/* In one piece, and in two. */
+static void check(const pl_backend *backend, const sample *s, int rows, int columns, int cut)
 {
-    float y[PL_STRIP_ROWS(ROWS)], x[COLUMNS + 3], sums[8 * (COLUMNS + 3)];
-    backend->panel_forward(s->strips, rows, columns, s->x, y);
-    backend->panel_backward(s->strips, rows, columns, s->y, sums, x);
+    float y[PL_STRIP_ROWS(ROWS)], x[COLUMNS + 3] = {0}, sums[8 * (COLUMNS + 3)];
+    const float *from = s->strips;
+    for (int first = 0, last = cut; first < rows; first = last, last = rows) {
+        float part[COLUMNS + 3];
+        backend->panel_forward(from, first, last, columns, s->x, y);
+        backend->panel_backward(from, first, last, columns, s->y, sums, part);
+        for (int j = 0; j < columns; j++)
+            x[j] += part[j];
+        for (int r = first; r < last; r += PL_STRIP)
+            from += PL_STRIP * (columns < r + PL_STRIP ? columns : r + PL_STRIP);
+    }
     /* Rounding of sums of at most 75 products below 1. */
     for (int i = 0; i < rows; i++) {
         double sum = 0;
@@ -62,8 +71,11 @@ static void test_products(void **state)
     for (int columns = 1; columns <= COLUMNS; columns++)
         for (int rows = columns; rows <= ROWS; rows++) {
             fill(&s, rows, columns);
-            for (int b = 0; b < count; b++)
-                check(list[b], &s, rows, columns);
+            for (int b = 0; b < count; b++) {
+                check(list[b], &s, rows, columns, rows);
+                if (rows > PL_STRIP)
+                    check(list[b], &s, rows, columns, PL_STRIP);
+            }
         }
 }
 

@@ -95,11 +95,13 @@ typedef struct pl_backend {
     /* Rows [first, last) of y = B x, blocks [nnz, 9], x and y [n, 3]. */
     void (*multiply)(const pl_pattern *pattern, const double *blocks, const double *x, double *y,
                      int first, int last);
-    /* y [rows] = A x [columns] and x = A^T y of a panel in strips. y has room for PL_STRIP_ROWS(rows)
-     * and is zero past the end, x for 3 more than its columns; sums [columns + 3, 8] is scratch. */
-    void (*panel_forward)(const float *panel, int rows, int columns, const float *x, float *y);
-    void (*panel_backward)(const float *panel, int rows, int columns, const float *y, float *sums,
-                           float *x);
+    /* y [rows] = A x [columns] and x = A^T y of rows [first, last) of a panel in strips, from the one
+     * that begins at `first`. y has room for PL_STRIP_ROWS(rows) and is zero past the end, x for 3 more
+     * than its columns; sums [columns + 3, 8] is scratch. */
+    void (*panel_forward)(const float *panel, int first, int last, int columns, const float *x,
+                          float *y);
+    void (*panel_backward)(const float *panel, int first, int last, int columns, const float *y,
+                           float *sums, float *x);
 } pl_backend;
 
 #define PL_BACKEND_MAX 4

@@ -70,10 +70,11 @@ static inline __attribute__((always_inline)) int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-static void kernel_panel_forward(const float *panel, int rows, int columns, const float *x, float *y)
+static void kernel_panel_forward(const float *panel, int first, int last, int columns, const float *x,
+                                 float *y)
 {
-    for (int r = 0; r < rows; r += PL_STRIP) {
-        int height = PL_STRIP_ROWS(smaller(rows - r, PL_STRIP)), width = smaller(columns, r + PL_STRIP);
+    for (int r = first; r < last; r += PL_STRIP) {
+        int height = PL_STRIP_ROWS(smaller(last - r, PL_STRIP)), width = smaller(columns, r + PL_STRIP);
         if (height == 32)
             strip_forward(4, panel, width, x, y + r);
         else if (height == 24)
@@ -103,12 +104,12 @@ static inline void add_up(const float *sums, int columns, float *x)
     }
 }
 
-static void kernel_panel_backward(const float *panel, int rows, int columns, const float *y,
+static void kernel_panel_backward(const float *panel, int first, int last, int columns, const float *y,
                                   float *sums, float *x)
 {
     memset(sums, 0, 8 * sizeof *sums * (size_t)(columns + 3));
-    for (int r = 0; r < rows; r += PL_STRIP) {
-        int height = PL_STRIP_ROWS(smaller(rows - r, PL_STRIP)), width = smaller(columns, r + PL_STRIP);
+    for (int r = first; r < last; r += PL_STRIP) {
+        int height = PL_STRIP_ROWS(smaller(last - r, PL_STRIP)), width = smaller(columns, r + PL_STRIP);
         if (height == 32)
             strip_backward(4, panel, width, y + r, sums);
         else if (height == 24)

@@ -9,9 +9,11 @@
 
 #define SHARES 8 /* a part is at most this fraction of the factor */
 #define WORTH_THREADS                                                                                  \
-    1500000              /* values: from here on a solve takes 20 times as long as waking a thread */
-#define WORTH_A_PART 200 /* a part smaller than this fraction is left to the top */
-#define BLOCK        128 /* columns inverted at once */
+    1500000                 /* values: from here on a solve takes 20 times as long as waking a thread */
+#define WORTH_A_PART 200    /* a part smaller than this fraction is left to the top */
+#define BLOCK        128    /* columns inverted at once */
+#define PIECES       4      /* of a supernode */
+#define WORTH_PIECES 400000 /* of its values */
 
 /* First and last supernode of subtrees, as found on the way down from the roots. */
 typedef struct subtrees {
@@ -117,7 +119,9 @@ static pl_status reserve_parts(pl_triangular *t, const pl_supernodes *l)
     size_t each = top + height + 4 * (widest + 4);
     t->storage = pl_alloc(t->ctx, each * (size_t)(t->part_count + 1), sizeof *t->storage);
     t->panels = pl_alloc(t->ctx, 2 * (size_t)t->ctx->threads * t->largest, sizeof *t->panels);
-    if (!t->storage || !t->panels)
+    t->piece = 9 * (widest + 4);
+    t->pieces = pl_alloc(t->ctx, PIECES * t->piece, sizeof *t->pieces);
+    if (!t->storage || !t->panels || !t->pieces)
         return PL_ERROR_MEMORY;
     for (int p = 0; p <= t->part_count; p++) {
         pl_part *part = &t->parts[p];
@@ -189,9 +193,9 @@ done:
 
 void pl_triangular_free(pl_triangular *t)
 {
-    void *arrays[] = {t->in_part,    t->on_path,     t->super_of, t->place,  t->top_of,
-                      t->top_column, t->x,           t->y,        t->single, t->single_at,
-                      t->triple,     t->triple_from, t->storage,  t->panels, t->parts};
+    void *arrays[] = {t->in_part, t->on_path, t->super_of, t->place,     t->top_of, t->top_column,
+                      t->x,       t->y,       t->single,   t->single_at, t->triple, t->triple_from,
+                      t->storage, t->panels,  t->parts,    t->pieces};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(t->ctx, arrays[k]);
     *t = (pl_triangular){0};
@@ -284,6 +288,56 @@ void pl_triangular_round(pl_triangular *t, const pl_supernodes *l, const double 
     }
 }
 
+/* Rows at which a supernode is cut into pieces of about the same size, or into one piece where the
+ * parts are what threads share. */
+static int cut(const pl_triangular *t, const pl_panel *p, const pl_part *part, int cuts[PIECES + 1])
+{
+    size_t values = (size_t)p->height * (size_t)p->columns;
+    int pieces = part == &t->parts[t->part_count] && values > WORTH_PIECES ? PIECES : 1;
+    size_t whole = strips_above(p, (p->height + PL_STRIP - 1) / PL_STRIP * PL_STRIP);
+    cuts[0] = 0;
+    for (int k = 1; k < pieces; k++) {
+        cuts[k] = cuts[k - 1];
+        while (strips_above(p, cuts[k]) < whole * (size_t)k / (size_t)pieces)
+            cuts[k] += PL_STRIP;
+    }
+    cuts[pieces] = p->height;
+    return pieces;
+}
+
+/* part->all = A part->own */
+static void multiply(const pl_triangular *t, const pl_panel *p, int k, pl_part *part)
+{
+    int cuts[PIECES + 1], pieces = cut(t, p, part, cuts);
+    const float *strips = t->single + t->single_at[k];
+#pragma omp parallel for num_threads(thread_count(t)) schedule(static) if (pieces > 1)
+    for (int i = 0; i < pieces; i++)
+        t->backend->panel_forward(strips + strips_above(p, cuts[i]), cuts[i], cuts[i + 1], p->columns,
+                                  part->own, part->all);
+}
+
+/* part->own = A^T part->all */
+static void multiply_transposed(const pl_triangular *t, const pl_panel *p, int k, pl_part *part)
+{
+    int cuts[PIECES + 1], pieces = cut(t, p, part, cuts);
+    const float *strips = t->single + t->single_at[k];
+    if (pieces == 1) {
+        t->backend->panel_backward(strips, 0, p->height, p->columns, part->all, part->sums, part->own);
+        return;
+    }
+#pragma omp parallel for num_threads(thread_count(t)) schedule(static)
+    for (int i = 0; i < pieces; i++) {
+        float *x = t->pieces + (size_t)i * t->piece, *sums = x + t->piece / 9;
+        t->backend->panel_backward(strips + strips_above(p, cuts[i]), cuts[i], cuts[i + 1], p->columns,
+                                   part->all, sums, x);
+    }
+    for (int j = 0; j < p->columns; j++) {
+        part->own[j] = 0;
+        for (int i = 0; i < pieces; i++)
+            part->own[j] += t->pieces[(size_t)i * t->piece + (size_t)j];
+    }
+}
+
 /* Own part by the diagonal block; what it takes from the rows below goes to part->all, and from there
  * to columns of the part, then of the top. */
 static void forward(const pl_triangular *t, const pl_supernodes *l, int k, pl_part *part, int inside,
@@ -293,7 +347,7 @@ static void forward(const pl_triangular *t, const pl_supernodes *l, int k, pl_pa
     double *own = x + p.first;
     for (int j = 0; j < p.columns; j++)
         part->own[j] = (float)own[j];
-    t->backend->panel_forward(t->single + t->single_at[k], p.height, p.columns, part->own, part->all);
+    multiply(t, &p, k, part);
     for (int j = 0; j < p.columns; j++)
         own[j] = part->all[j];
     const int *triple = t->triple + t->triple_from[k], *end = t->triple + t->triple_from[k + 1];
@@ -323,8 +377,7 @@ static void backward(const pl_triangular *t, const pl_supernodes *l, int k, pl_p
     }
     for (int i = p.height; i < PL_STRIP_ROWS(p.height); i++)
         part->all[i] = 0;
-    t->backend->panel_backward(t->single + t->single_at[k], p.height, p.columns, part->all, part->sums,
-                               part->own);
+    multiply_transposed(t, &p, k, part);
     for (int j = 0; j < p.columns; j++)
         own[j] = part->own[j];
 }
@@ -393,7 +446,6 @@ void pl_triangular_focus(pl_triangular *t, const pl_supernodes *l, int count, co
             t->on_path[k] = true;
 }
 
-/* A path is too short to share. */
 void pl_triangular_begin(pl_triangular *t, const pl_supernodes *l, const double *b, double *x)
 {
     permute(l, b, t->x);

@@ -7,7 +7,8 @@
  * and without the zeros above the diagonal: one product each way instead of a triangular solve, which
  * is short and slow, and a product;
  * - parts: subtrees of the elimination tree that need nothing of each other are solved by different
- *   threads. Which parts there are depends on the factor alone, so results do not on the threads;
+ *   threads, and so are pieces of the large supernodes at the top. Which parts and pieces there are
+ *   depends on the factor alone, so results do not on the threads;
  * - a focus: x at few vertices, wanted before the whole of x is, takes the supernodes on their paths to
  *   the root only, and so does what a change of the right-hand side there adds.
  */
@@ -62,6 +63,8 @@ typedef struct pl_triangular {
     size_t *single_at; /* [count + 1] where it begins */
     size_t largest;    /* values of the largest supernode */
     float *panels;     /* [threads, 2, largest] one on its way there */
+    float *pieces;     /* [PIECES, widest + 4, 1 + 8] a product with a large one, by pieces */
+    size_t piece;      /* values of each */
 } pl_triangular;
 
 /* For an analysed factor with this many values. */
