@@ -24,10 +24,10 @@
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
 {
-    void *arrays[] = {s->moved,      s->trial_moved,  s->jacobian, s->pivot,   s->vector,
-                      s->image,      s->delta,        s->step,     s->trial,   s->trial_delta,
-                      s->linear,     s->trial_linear, s->soft,     s->reached, s->change,
-                      s->last_delta, s->last_lambda};
+    void *arrays[] = {s->moved,      s->trial_moved,  s->jacobian,  s->pivot,   s->vector,
+                      s->image,      s->delta,        s->step,      s->trial,   s->trial_delta,
+                      s->linear,     s->trial_linear, s->soft,      s->reached, s->change,
+                      s->last_delta, s->last_lambda,  s->step_moved};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     pl_schur_free(ctx, &s->schur);
@@ -55,6 +55,7 @@ static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
     PL_NEW(ctx, s->trial_delta, 3 * wanted, fail);
     PL_NEW(ctx, s->moved, 3 * wanted, fail);
     PL_NEW(ctx, s->trial_moved, 3 * wanted, fail);
+    PL_NEW(ctx, s->step_moved, 3 * wanted, fail);
     PL_NEW(ctx, s->linear, wanted, fail);
     PL_NEW(ctx, s->trial_linear, wanted, fail);
     PL_NEW(ctx, s->soft, wanted, fail);
@@ -91,8 +92,12 @@ static void displacement(const pl_context *ctx, const pl_contact_problem *p, con
                          double *moved, double *delta)
 {
     int size = 3 * p->count;
+    bool changed = false;
+    for (int i = 0; i < size; i++)
+        changed = changed || change[i] != 0;
     memset(moved, 0, sizeof(double) * (size_t)size);
-    pl_delassus_multiply(ctx, p->count, p->w, change, moved);
+    if (changed)
+        pl_delassus_multiply(ctx, p->count, p->w, change, moved);
     for (int i = 0; i < size; i++)
         delta[i] = p->b[i] + moved[i];
 }
@@ -277,10 +282,13 @@ static pl_status iterative_step(pl_context *ctx, pl_contact_solver *s, const pl_
         s->excess += attempt == 0 ? result.iterations - 1 : 0;
     }
     *solved = result.converged;
+    for (int i = 0; i < size; i++) /* the last product GMRES makes is that of its answer */
+        s->step_moved[i] = result.iterations > 0 ? s->image[i] : 0;
     return PL_OK;
 }
 
-/* s->step = -S^-1 residual, to `accuracy` of it; *solved is false when S is singular. */
+/* s->step = -S^-1 residual, to `accuracy` of it, and with many contacts s->step_moved = W s->step;
+ * *solved is false when S is singular. */
 static pl_status newton_step(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
                              double accuracy, bool *solved)
 {
@@ -297,6 +305,10 @@ static pl_status newton_step(pl_context *ctx, pl_contact_solver *s, const pl_con
     memcpy(s->step, s->trial, sizeof(double) * (size_t)size);
     *solved =
         LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, s->jacobian, size, s->pivot, s->step, size) == 0;
+    if (m >= PL_MANY_CONTACTS) {
+        memset(s->step_moved, 0, sizeof(double) * (size_t)size);
+        pl_delassus_multiply(ctx, m, p->w, s->step, s->step_moved);
+    }
     return PL_OK;
 }
 
@@ -308,19 +320,58 @@ static double step_accuracy(double value, double last_value, double goal)
     return fmin(fmax(wanted, GMRES_FINEST), GMRES_ROUGHEST);
 }
 
+/* What s->change does; returns half the sum of squares. */
+static double locate(const pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
+                     const pl_law *laws)
+{
+    displacement(ctx, p, s->change, s->moved, s->delta);
+    return evaluate(p, laws, s->delta, s->change, s->linear);
+}
+
+/* The point a part t of the last step away; returns half its sum of squares. Where a goal above
+ * rounding is to be met with many contacts, W times the step is taken as it was found, in single
+ * precision: contacts will be moved by just that (sim/correction.c). */
+static double attempt(const pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
+                      const pl_law *laws, double goal, double t)
+{
+    int size = 3 * p->count;
+    for (int i = 0; i < size; i++)
+        s->trial[i] = s->change[i] + t * s->step[i];
+    if (goal > 0 && p->count >= PL_MANY_CONTACTS) {
+        for (int i = 0; i < size; i++) {
+            s->trial_moved[i] = s->moved[i] + t * s->step_moved[i];
+            s->trial_delta[i] = p->b[i] + s->trial_moved[i];
+        }
+    } else {
+        displacement(ctx, p, s->trial, s->trial_moved, s->trial_delta);
+    }
+    return evaluate(p, laws, s->trial_delta, s->trial, s->trial_linear);
+}
+
+static void accept(pl_contact_solver *s)
+{
+    double *swap = s->change;
+    s->change = s->trial, s->trial = swap;
+    swap = s->moved;
+    s->moved = s->trial_moved, s->trial_moved = swap;
+    swap = s->delta;
+    s->delta = s->trial_delta, s->trial_delta = swap;
+    pl_law_linear *at = s->linear;
+    s->linear = s->trial_linear, s->trial_linear = at;
+}
+
 /* A better start than forces of another free motion: the law linearised at the solution found last,
  *
  *     D_delta (delta - last_delta) + D_lambda (lambda - last_lambda) = 0,
  *
- * which holds as long as no contact changes its mode. Taken if it does what it should; *value gets half
- * the sum of squares before that. */
+ * which holds as long as no contact changes its mode. Taken if it does what it should. Half the sums of
+ * squares before and after it. */
 static pl_status predict(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                         double *value)
+                         double goal, double *before, double *after)
 {
-    int m = p->count, size = 3 * m;
     bool solved;
     displacement(ctx, p, s->change, s->moved, s->delta);
-    for (int c = 0; c < m; c++) {
+    for (int c = 0; c < p->count; c++) {
         double lambda[3], moved[3], pressed[3], force[3];
         force_at(p, s->change, c, lambda);
         pl_sub3(s->delta + 3 * c, s->last_delta + 3 * c, moved);
@@ -330,26 +381,21 @@ static pl_status predict(pl_context *ctx, pl_contact_solver *s, const pl_contact
         pl_axpy3(1, force, s->linear[c].residual);
     }
     PL_TRY(newton_step(ctx, s, p, PREDICTED, &solved));
-    if (!solved)
-        return PL_OK;
-    for (int i = 0; i < size; i++)
-        s->trial[i] = s->change[i] + s->step[i];
-    displacement(ctx, p, s->trial, s->trial_moved, s->trial_delta);
-    *value = evaluate(p, p->laws, s->delta, s->change, s->trial_linear);
-    if (evaluate(p, p->laws, s->trial_delta, s->trial, s->trial_linear) < *value)
-        memcpy(s->change, s->trial, sizeof(double) * (size_t)size);
+    *before = *after = evaluate(p, p->laws, s->delta, s->change, s->linear);
+    double value = solved ? attempt(ctx, s, p, p->laws, goal, 1) : INFINITY;
+    if (value < *before) {
+        accept(s);
+        *after = value;
+    }
     return PL_OK;
 }
 
-/* From s->change to a solution of the laws. `last` is half the sum of squares one step earlier, or 0.
- */
+/* From s->change, located, to a solution of the laws. `value` is half the sum of squares there, `last`
+ * what it was a step earlier. */
 static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                        const pl_law *laws, double goal, double last, pl_contact_solution *out)
+                        const pl_law *laws, double goal, double value, double last,
+                        pl_contact_solution *out)
 {
-    int size = 3 * p->count;
-    displacement(ctx, p, s->change, s->moved, s->delta);
-    double value = evaluate(p, laws, s->delta, s->change, s->linear);
-    last = fmax(last, value);
     out->converged = false;
     for (int iteration = 0; iteration < MAX_NEWTON; iteration++) {
         if (small_enough(s, p, laws, goal, out)) {
@@ -363,10 +409,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
             return PL_OK; /* not converged */
         double t = 1, next = value;
         for (int k = 0; k < MAX_HALVINGS; k++, t *= 0.5) {
-            for (int i = 0; i < size; i++)
-                s->trial[i] = s->change[i] + t * s->step[i];
-            displacement(ctx, p, s->trial, s->trial_moved, s->trial_delta);
-            next = evaluate(p, laws, s->trial_delta, s->trial, s->trial_linear);
+            next = attempt(ctx, s, p, laws, goal, t);
             if (next <= (1 - 1e-4 * t) * value)
                 break;
         }
@@ -377,14 +420,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
         }
         if (!(next < value))
             return PL_OK; /* no descent: not converged */
-        double *swap = s->change;
-        s->change = s->trial, s->trial = swap;
-        swap = s->moved;
-        s->moved = s->trial_moved, s->trial_moved = swap;
-        swap = s->delta;
-        s->delta = s->trial_delta, s->trial_delta = swap;
-        pl_law_linear *at = s->linear;
-        s->linear = s->trial_linear, s->trial_linear = at;
+        accept(s);
         last = value;
         value = next;
     }
@@ -399,7 +435,8 @@ static pl_status soften(pl_context *ctx, pl_contact_solver *s, const pl_contact_
         s->soft[c] = p->laws[c];
         s->soft[c].epsilon2 *= factor;
     }
-    return newton(ctx, s, p, s->soft, 0, 0, out);
+    double value = locate(ctx, s, p, s->soft);
+    return newton(ctx, s, p, s->soft, 0, value, value, out);
 }
 
 /* A path of smoother laws, from one as soft as the motion without forces is large down to the target; a
@@ -435,7 +472,7 @@ static pl_status continuation(pl_context *ctx, pl_contact_solver *s, const pl_co
 pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
                            double goal, double *lambda, pl_contact_solution *out)
 {
-    double value = 0;
+    double value, last;
     *out = (pl_contact_solution){.converged = true, .sharp = true};
     if (p->count == 0)
         return PL_OK;
@@ -443,8 +480,10 @@ pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_conta
     for (int i = 0; i < 3 * p->count; i++)
         s->change[i] = lambda[i] - p->origin[i];
     if (s->solved == p->count)
-        PL_TRY(predict(ctx, s, p, &value));
-    PL_TRY(newton(ctx, s, p, p->laws, goal, value, out));
+        PL_TRY(predict(ctx, s, p, goal, &last, &value));
+    else
+        last = value = locate(ctx, s, p, p->laws);
+    PL_TRY(newton(ctx, s, p, p->laws, goal, value, last, out));
     if (!out->converged)
         PL_TRY(continuation(ctx, s, p, out));
     s->solved = out->converged ? p->count : 0;

@@ -29,6 +29,7 @@ typedef struct pl_contact_solver {
     float *vector, *image;                     /* [3 m] operands in single precision */
     double *change, *moved, *delta, *step;     /* [3 m] moved = W change */
     double *trial, *trial_moved, *trial_delta; /* [3 m] */
+    double *step_moved;                        /* [3 m] W step, with many contacts */
     pl_law_linear *linear, *trial_linear;      /* [m] */
     int solved;                                /* contacts of the solution found last; 0 = none */
     double *last_delta, *last_lambda;          /* [3 m] that solution, at which `linear` was taken */
