@@ -7,5 +7,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(src/backend/backend.c PROPERTIES
     COMPILE_DEFINITIONS "PL_HAVE_AVX2;PL_HAVE_AVX512")
 endif()
-# Vectors wider than the processor's registers, which never leave the file.
+# Vectors wider than the processor's registers, which never leave the file. Whole kernels of them take
+# minutes to optimise.
 set_source_files_properties(tests/test_backend_simd_wide.c PROPERTIES COMPILE_OPTIONS "-Wno-psabi")
+set_source_files_properties(tests/test_elastic_kernels.c PROPERTIES COMPILE_OPTIONS "-Wno-psabi;-O1")

@@ -1,4 +1,4 @@
-/* Whole meshes: rigid motion, the patch test, tangent against gradient, threads, kernels, failures. */
+/* Whole meshes: rigid motion, the patch test, tangent against gradient, threads, failures. */
 #include "elastic_fixture.h"
 
 #include "core/vec.h"
@@ -159,47 +159,6 @@ static void test_threads(void **state)
     compare_threads(fixture_large, false);
 }
 
-/* Every table of kernels that runs here gives the same to rounding. */
-static void test_kernels(void **state)
-{
-    (void)state;
-    fixture f = fixture_all(2);
-    int n = 3 * f.n, values = 9 * pl_elastic_pattern(f.el)->nnz;
-    double *q = fixture_array((size_t)n, 8), *K[2], *g[2], *v[2], energy[2];
-    for (int i = 0; i < 2; i++) {
-        K[i] = fixture_array((size_t)values, 8);
-        g[i] = fixture_array((size_t)n, 8);
-        v[i] = fixture_array(2 * (size_t)f.m, 8);
-    }
-    fixture_deform(&f, 0.15, 9, q);
-    const pl_backend *list[PL_BACKEND_MAX];
-    int count = pl_backend_list(list);
-    for (int b = 0; b < count; b++) {
-        int at = b > 0;
-        pl_elastic_set_backend(f.el, list[b]);
-        for (int clamp = 0; clamp < 2; clamp++) {
-            energy[at] = pl_elastic_evaluate(f.el, q, clamp, 1.0, NULL, g[at], K[at]).energy;
-            memset(v[at], 0, 2 * (size_t)f.m * sizeof **v);
-            pl_elastic_param_vjp(f.el, q, q, 1.0, v[at], v[at] + f.m, NULL);
-        }
-        if (b == 0)
-            continue;
-        print_message("%s against %s\n", list[b]->name, list[0]->name);
-        assert_close(energy[1] / energy[0], 1.0, 1e-14);
-        double size_g = fixture_max(n, g[0]), size_K = fixture_max(values, K[0]);
-        for (int i = 0; i < n; i++)
-            assert_close(g[1][i], g[0][i], 1e-13 * size_g);
-        for (int i = 0; i < values; i++)
-            assert_close(K[1][i], K[0][i], 1e-13 * size_K);
-        for (int i = 0; i < 2 * f.m; i++)
-            assert_close(v[1][i], v[0][i], 1e-12 * fixture_max(f.m, v[0] + (i < f.m ? 0 : f.m)));
-    }
-    free(q);
-    for (int i = 0; i < 2; i++)
-        free(K[i]), free(g[i]), free(v[i]);
-    fixture_free(&f);
-}
-
 /* Turning one tet of the exact Neo-Hookean body inside out is noticed, and named. */
 static void test_inadmissible(void **state)
 {
@@ -345,10 +304,13 @@ static void test_flat_element(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rigid_motion), cmocka_unit_test(test_patch),
-        cmocka_unit_test(test_tangent),      cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_kernels),      cmocka_unit_test(test_inadmissible),
-        cmocka_unit_test(test_constant),     cmocka_unit_test(test_allocation_failures),
+        cmocka_unit_test(test_rigid_motion),
+        cmocka_unit_test(test_patch),
+        cmocka_unit_test(test_tangent),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_inadmissible),
+        cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_allocation_failures),
         cmocka_unit_test(test_flat_element),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,6 +63,8 @@ static inline bool v_any(vm mask)
     return _mm256_movemask_pd((vd)mask) != 0;
 #elif defined(__SSE2__) && PL_WIDTH == 2
     return _mm_movemask_pd((vd)mask) != 0;
+#elif defined(__AVX512F__) && PL_WIDTH == 8
+    return _mm512_test_epi64_mask((__m512i)mask, (__m512i)mask) != 0;
 #else
     long long any = 0;
     for (int i = 0; i < PL_WIDTH; i++)
@@ -96,10 +98,29 @@ static inline vd v_copysign(vd size, vd sign)
     return (vd)(((vu)size & 0x7fffffffffffffffull) | ((vu)sign & 0x8000000000000000ull));
 }
 
+/* a > b ? a : b, which is what the instructions do, also for zeros and NaN. */
 static inline vd v_max(vd a, vd b)
 {
+#if PL_WIDTH == 8 && defined(__AVX512F__)
+    return _mm512_max_pd(a, b);
+#elif PL_WIDTH == 4 && defined(__AVX2__)
+    return _mm256_max_pd(a, b);
+#elif PL_WIDTH == 2 && defined(__SSE2__)
+    return _mm_max_pd(a, b);
+#else
     return v_select(a > b, a, b);
+#endif
 }
+
+/* Value c of every two from x and from y in turn: c = 0, 1. */
+#if PL_WIDTH == 2
+#define V_PAIRS(x, y, c) __builtin_shufflevector(x, y, c, 2 + (c))
+#elif PL_WIDTH == 4
+#define V_PAIRS(x, y, c) __builtin_shufflevector(x, y, c, 4 + (c), 2 + (c), 6 + (c))
+#elif PL_WIDTH == 8
+#define V_PAIRS(x, y, c)                                                                               \
+    __builtin_shufflevector(x, y, c, 8 + (c), 2 + (c), 10 + (c), 4 + (c), 12 + (c), 6 + (c), 14 + (c))
+#endif
 
 #if PL_WIDTH >= 4
 typedef double v4 __attribute__((vector_size(32))); /* four values of one lane */
@@ -108,15 +129,12 @@ typedef double v4 __attribute__((vector_size(32))); /* four values of one lane *
 static inline __attribute__((always_inline)) void v_transpose(const vd in[4], v4 out[PL_WIDTH])
 {
 #if PL_WIDTH == 4
-#define PAIRS_(x, y, c) __builtin_shufflevector(x, y, c, 4 + (c), 2 + (c), 6 + (c))
-#define JOIN_(x, y, c)  __builtin_shufflevector(x, y, c, (c) + 1, 4 + (c), 5 + (c))
+#define JOIN_(x, y, c) __builtin_shufflevector(x, y, c, (c) + 1, 4 + (c), 5 + (c))
 #else
-#define PAIRS_(x, y, c)                                                                                \
-    __builtin_shufflevector(x, y, c, 8 + (c), 2 + (c), 10 + (c), 4 + (c), 12 + (c), 6 + (c), 14 + (c))
 #define JOIN_(x, y, c) __builtin_shufflevector(x, y, c, (c) + 1, 8 + (c), 9 + (c))
 #endif
-    vd even[2] = {PAIRS_(in[0], in[1], 0), PAIRS_(in[2], in[3], 0)};
-    vd odd[2] = {PAIRS_(in[0], in[1], 1), PAIRS_(in[2], in[3], 1)};
+    vd even[2] = {V_PAIRS(in[0], in[1], 0), V_PAIRS(in[2], in[3], 0)};
+    vd odd[2] = {V_PAIRS(in[0], in[1], 1), V_PAIRS(in[2], in[3], 1)};
     out[0] = JOIN_(even[0], even[1], 0);
     out[1] = JOIN_(odd[0], odd[1], 0);
     out[2] = JOIN_(even[0], even[1], 2);
@@ -127,7 +145,6 @@ static inline __attribute__((always_inline)) void v_transpose(const vd in[4], v4
     out[6] = JOIN_(even[0], even[1], 6);
     out[7] = JOIN_(odd[0], odd[1], 6);
 #endif
-#undef PAIRS_
 #undef JOIN_
 }
 
@@ -191,43 +208,49 @@ static inline __attribute__((always_inline)) void v_add_nine(const vd in[9], dou
 #endif
 }
 
+#if PL_WIDTH >= 4
+/* p[0], p[1], q[0], q[1] */
+static inline v4 v_load_two(const double *p, const double *q)
+{
+#if defined(__AVX2__)
+    /* The second pair straight from memory: from a register it would take the port of the shuffles. */
+    return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p)), _mm_loadu_pd(q), 1);
+#else
+    return (v4){p[0], p[1], q[0], q[1]};
+#endif
+}
+#endif
+
+/* Values c and c + 1 of every other vertex of at[0 .. PL_WIDTH - 1] of x [n, 3]. */
+static inline __attribute__((always_inline)) vd v_load_pairs(const double *x, const int *at, int c)
+{
+    x += c;
+#if PL_WIDTH <= 2
+    return v_load(x + 3 * (size_t)at[0]);
+#else
+    v4 low = v_load_two(x + 3 * (size_t)at[0], x + 3 * (size_t)at[2]);
+#if PL_WIDTH == 4
+    return low;
+#else
+    v4 high = v_load_two(x + 3 * (size_t)at[4], x + 3 * (size_t)at[6]);
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+#endif
+#endif
+}
+
 /* out[c][w] = x[3 at[w] + c]: the vectors [n, 3] of PL_WIDTH vertices, coordinate by coordinate. */
 static inline __attribute__((always_inline)) void v_gather3(const double *x, const int *at, vd out[3])
 {
 #if PL_WIDTH == 1
     for (int c = 0; c < 3; c++)
-        out[c] = v_set(x[3 * (size_t)at[0] + (size_t)c]);
+        out[c] = v_load_pairs(x, at, c);
 #else
     /* Each vertex as (x, y) and (y, z): four at a time would read past the last one. */
-    typedef double pair __attribute__((vector_size(16)));
-    pair low[PL_WIDTH], high[PL_WIDTH];
-    for (int w = 0; w < PL_WIDTH; w++) {
-        __builtin_memcpy(&low[w], x + 3 * (size_t)at[w], sizeof low[w]);
-        __builtin_memcpy(&high[w], x + 3 * (size_t)at[w] + 1, sizeof high[w]);
-    }
-#if PL_WIDTH == 2
-    out[0] = __builtin_shufflevector(low[0], low[1], 0, 2);
-    out[1] = __builtin_shufflevector(low[0], low[1], 1, 3);
-    out[2] = __builtin_shufflevector(high[0], high[1], 1, 3);
-#else
-    v4 half[PL_WIDTH / 4][3];
-    for (int h = 0; h < PL_WIDTH / 4; h++) {
-        const pair *l = low + 4 * h, *u = high + 4 * h;
-        v4 l02 = __builtin_shufflevector(l[0], l[2], 0, 1, 2, 3);
-        v4 l13 = __builtin_shufflevector(l[1], l[3], 0, 1, 2, 3);
-        v4 u02 = __builtin_shufflevector(u[0], u[2], 0, 1, 2, 3);
-        v4 u13 = __builtin_shufflevector(u[1], u[3], 0, 1, 2, 3);
-        half[h][0] = __builtin_shufflevector(l02, l13, 0, 4, 2, 6);
-        half[h][1] = __builtin_shufflevector(l02, l13, 1, 5, 3, 7);
-        half[h][2] = __builtin_shufflevector(u02, u13, 1, 5, 3, 7);
-    }
-    for (int c = 0; c < 3; c++)
-#if PL_WIDTH == 4
-        out[c] = half[0][c];
-#else
-        out[c] = __builtin_shufflevector(half[0][c], half[1][c], 0, 1, 2, 3, 4, 5, 6, 7);
-#endif
-#endif
+    vd even = v_load_pairs(x, at, 0), odd = v_load_pairs(x, at + 1, 0);
+    out[0] = V_PAIRS(even, odd, 0);
+    out[1] = V_PAIRS(even, odd, 1);
+    even = v_load_pairs(x, at, 1), odd = v_load_pairs(x, at + 1, 1);
+    out[2] = V_PAIRS(even, odd, 1);
 #endif
 }
 

@@ -7,7 +7,7 @@
  *
  * with g' = V^T g. Cloth has two columns and T_kl[2][2] = sum_j tau_j/sigma_j g'_k,j g'_l,j for its
  * normal. Only k < l are written: sum_k g_k = 0, so the assembled diagonal follows from its row. The
- * exact Neo-Hookean material needs no singular values and has kernels of its own (elements_direct).
+ * exact Neo-Hookean material needs no singular values and has kernels of its own (direct_sets).
  */
 #ifndef PL_ELEMENT_KERNEL_H
 #define PL_ELEMENT_KERNEL_H
@@ -17,8 +17,9 @@
 #include "linalg/svd_simd.h"
 
 /* Sets of PL_WIDTH elements that go through each stage together: one hides the latency of the other's
- * divisions, square roots and logarithms. A block holds PL_LANES / PL_WIDTH sets. */
-#define SETS (PL_LANES / PL_WIDTH < PL_SVD_GROUP ? PL_LANES / PL_WIDTH : PL_SVD_GROUP)
+ * divisions, square roots and logarithms. Where a set is a whole block they are two blocks. */
+#define SETS   PL_SVD_GROUP
+#define BLOCKS (SETS * PL_WIDTH > PL_LANES ? SETS * PL_WIDTH / PL_LANES : 1)
 
 typedef struct element {
     vd g[3][3]; /* shape gradients of vertices 1.. as rows */
@@ -63,6 +64,15 @@ ALWAYS_INLINE void load_element(const pl_element_job *job, const pl_element_bloc
     e->volume = v_load(&block->volume[lane]);
     e->mu = v_load(&block->mu[lane]);
     e->lambda = v_load(&block->lambda[lane]);
+}
+
+/* `sets` sets from a lane of block b on. */
+ALWAYS_INLINE void load_sets(const pl_element_job *job, int b, int lane, int n, int sets, element *e)
+{
+    for (int u = 0; u < sets; u++) {
+        int at = lane + u * PL_WIDTH;
+        load_element(job, job->blocks + b + at / PL_LANES, at % PL_LANES, n, &e[u]);
+    }
 }
 
 /* The singular values of `count` sets of elements together. */
@@ -281,36 +291,34 @@ ALWAYS_INLINE int first_bad(int found, vm bad, size_t slot)
     return found;
 }
 
-ALWAYS_INLINE int elements_general(const pl_element_job *job, int n, int want)
+/* `sets` sets from a lane of block b on; returns `bad`, or where that is negative the first bad slot.
+ */
+ALWAYS_INLINE int general_sets(const pl_element_job *job, int n, int want, int b, int lane, int sets,
+                               int bad)
 {
-    int bad = -1;
-    for (int b = job->first; b < job->last; b++)
-        for (int lane = 0; lane < PL_LANES; lane += PL_WIDTH * SETS) {
-            element e[SETS];
-            material m;
-            vd P[3][3];
-            for (int u = 0; u < SETS; u++)
-                load_element(job, job->blocks + b, lane + u * PL_WIDTH, n, &e[u]);
-            decompose(n, SETS, e);
-            for (int u = 0; u < SETS; u++) {
-                size_t slot = (size_t)PL_LANES * (size_t)b + (size_t)(lane + u * PL_WIDTH);
-                evaluate_material(job, n, &e[u], want, &m);
-                bad = first_bad(bad, m.bad, slot);
-                if (job->energy)
-                    v_store(job->energy + slot, e[u].volume * m.energy);
-                if (job->force) {
-                    for (int i = 0; i < n; i++)
-                        m.tau[i] *= e[u].volume;
-                    first_stress(n, &e[u], m.tau, P);
-                    store_force(n, &e[u], P, job->force + slot * PL_FORCE_STRIDE);
-                }
-                if (want & PL_WANT_TANGENT) {
-                    if (job->clamp)
-                        clamp_material(n, &m);
-                    general_tangent(n, &e[u], &m, job->tangent, targets_of(job, slot));
-                }
-            }
+    element e[SETS];
+    material m;
+    vd P[3][3];
+    load_sets(job, b, lane, n, sets, e);
+    decompose(n, sets, e);
+    for (int u = 0; u < sets; u++) {
+        size_t slot = (size_t)PL_LANES * (size_t)b + (size_t)(lane + u * PL_WIDTH);
+        evaluate_material(job, n, &e[u], want, &m);
+        bad = first_bad(bad, m.bad, slot);
+        if (job->energy)
+            v_store(job->energy + slot, e[u].volume * m.energy);
+        if (job->force) {
+            for (int i = 0; i < n; i++)
+                m.tau[i] *= e[u].volume;
+            first_stress(n, &e[u], m.tau, P);
+            store_force(n, &e[u], P, job->force + slot * PL_FORCE_STRIDE);
         }
+        if (want & PL_WANT_TANGENT) {
+            if (job->clamp)
+                clamp_material(n, &m);
+            general_tangent(n, &e[u], &m, job->tangent, targets_of(job, slot));
+        }
+    }
     return bad;
 }
 
@@ -424,43 +432,50 @@ ALWAYS_INLINE void finish_direct(const pl_element_job *job, int n, int want, siz
         direct_tangent(n, e, d, job->tangent, targets_of(job, slot));
 }
 
-ALWAYS_INLINE int elements_direct(const pl_element_job *job, int n, int want)
+ALWAYS_INLINE int direct_sets(const pl_element_job *job, int n, int want, int b, int lane, int sets,
+                              int bad)
 {
-    int bad = -1;
-    for (int b = job->first; b < job->last; b++)
-        for (int lane = 0; lane < PL_LANES; lane += PL_WIDTH * SETS) {
-            size_t slot = (size_t)PL_LANES * (size_t)b + (size_t)lane;
-            element e[SETS];
-            direct d[SETS];
-            for (int u = 0; u < SETS; u++) {
-                load_element(job, job->blocks + b, lane + u * PL_WIDTH, n, &e[u]);
-                cofactors(n, &e[u], &d[u]);
-            }
-            for (int u = 0; u < SETS; u++) {
-                vm outside = ~(d[u].J > 0.0);
-                d[u].L = v_log(v_select(outside, v_set(1.0), d[u].J));
-                bad = first_bad(bad, outside, slot + (size_t)(u * PL_WIDTH));
-            }
-            for (int u = 0; u < SETS; u++)
-                finish_direct(job, n, want, slot + (size_t)(u * PL_WIDTH), &e[u], &d[u]);
-        }
+    size_t slot = (size_t)PL_LANES * (size_t)b + (size_t)lane;
+    element e[SETS];
+    direct d[SETS];
+    load_sets(job, b, lane, n, sets, e);
+    for (int u = 0; u < sets; u++)
+        cofactors(n, &e[u], &d[u]);
+    for (int u = 0; u < sets; u++) {
+        vm outside = ~(d[u].J > 0.0);
+        d[u].L = v_log(v_select(outside, v_set(1.0), d[u].J));
+        bad = first_bad(bad, outside, slot + (size_t)(u * PL_WIDTH));
+    }
+    for (int u = 0; u < sets; u++)
+        finish_direct(job, n, want, slot + (size_t)(u * PL_WIDTH), &e[u], &d[u]);
+    return bad;
+}
+
+ALWAYS_INLINE int elements_of(const pl_element_job *job, int n, int want, bool svd)
+{
+    int bad = -1, b = job->first;
+    for (; b + BLOCKS <= job->last; b += BLOCKS)
+        for (int lane = 0; lane < PL_LANES; lane += SETS * PL_WIDTH)
+            bad = svd ? general_sets(job, n, want, b, lane, SETS, bad)
+                      : direct_sets(job, n, want, b, lane, SETS, bad);
+    if (BLOCKS > 1 && b < job->last)
+        bad = svd ? general_sets(job, n, want, b, 0, 1, bad) : direct_sets(job, n, want, b, 0, 1, bad);
     return bad;
 }
 
 static int kernel_elements(const pl_element_job *job)
 {
     int n = job->cloth ? 2 : 3;
-    bool without_svd =
-        job->model == PL_NEO_HOOKEAN && job->reading == PL_EXACT && !(job->clamp && job->tangent);
-    if (without_svd && job->tangent)
-        return n == 2 ? elements_direct(job, 2, PL_WANT_TANGENT)
-                      : elements_direct(job, 3, PL_WANT_TANGENT);
-    if (without_svd)
-        return n == 2 ? elements_direct(job, 2, 0) : elements_direct(job, 3, 0);
+    bool svd = job->model != PL_NEO_HOOKEAN || job->reading != PL_EXACT || (job->clamp && job->tangent);
+    if (svd && job->tangent)
+        return n == 2 ? elements_of(job, 2, PL_WANT_TANGENT, true)
+                      : elements_of(job, 3, PL_WANT_TANGENT, true);
+    if (svd)
+        return n == 2 ? elements_of(job, 2, 0, true) : elements_of(job, 3, 0, true);
     if (job->tangent)
-        return n == 2 ? elements_general(job, 2, PL_WANT_TANGENT)
-                      : elements_general(job, 3, PL_WANT_TANGENT);
-    return n == 2 ? elements_general(job, 2, 0) : elements_general(job, 3, 0);
+        return n == 2 ? elements_of(job, 2, PL_WANT_TANGENT, false)
+                      : elements_of(job, 3, PL_WANT_TANGENT, false);
+    return n == 2 ? elements_of(job, 2, 0, false) : elements_of(job, 3, 0, false);
 }
 
 #endif
