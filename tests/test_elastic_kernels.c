@@ -3,20 +3,9 @@
 #include "elastic_fixture.h"
 
 #define PL_WIDTH 8
-#include "backend/sparse_kernel.h"
-#include "elastic/parameter_kernel.h"
+#include "backend/kernel_table.h"
 
-static const pl_backend eight_lanes = {
-    .name = "eight lanes",
-    .width = PL_WIDTH,
-    .elements = kernel_elements,
-    .stress = kernel_stress,
-    .parameters = kernel_parameters,
-    .parameters_forward = kernel_parameters_forward,
-    .gather = kernel_gather,
-    .assemble = kernel_assemble,
-    .multiply = kernel_multiply,
-};
+static const pl_backend eight_lanes = KERNEL_TABLE("eight lanes");
 
 /* Bodies of 1, 2, 3 and more blocks of elements: the widest kernels take two at a time. */
 static fixture fixture_blocks(pl_model model, pl_reading reading)

@@ -1,23 +1,9 @@
 /* The kernels for x86 with AVX-512; kernels.cmake sets the flags. Empty elsewhere. */
 #if defined(__AVX512F__)
-#include "backend/panel_kernel.h"
-#include "backend/sparse_kernel.h"
-#include "elastic/parameter_kernel.h"
+#include "backend/kernel_table.h"
 
 extern const pl_backend pl_backend_avx512;
-const pl_backend pl_backend_avx512 = {
-    .name = "avx512",
-    .width = PL_WIDTH,
-    .elements = kernel_elements,
-    .stress = kernel_stress,
-    .parameters = kernel_parameters,
-    .parameters_forward = kernel_parameters_forward,
-    .gather = kernel_gather,
-    .assemble = kernel_assemble,
-    .multiply = kernel_multiply,
-    .panel_forward = kernel_panel_forward,
-    .panel_backward = kernel_panel_backward,
-};
+const pl_backend pl_backend_avx512 = KERNEL_TABLE("avx512");
 #else
 typedef int pl_kernels_avx512_not_here;
 #endif

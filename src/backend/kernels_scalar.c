@@ -1,20 +1,6 @@
 /* The kernels one element at a time: what the vectors are measured against. */
 #define PL_WIDTH 1
-#include "backend/panel_kernel.h"
-#include "backend/sparse_kernel.h"
-#include "elastic/parameter_kernel.h"
+#include "backend/kernel_table.h"
 
 extern const pl_backend pl_backend_scalar;
-const pl_backend pl_backend_scalar = {
-    .name = "scalar",
-    .width = PL_WIDTH,
-    .elements = kernel_elements,
-    .stress = kernel_stress,
-    .parameters = kernel_parameters,
-    .parameters_forward = kernel_parameters_forward,
-    .gather = kernel_gather,
-    .assemble = kernel_assemble,
-    .multiply = kernel_multiply,
-    .panel_forward = kernel_panel_forward,
-    .panel_backward = kernel_panel_backward,
-};
+const pl_backend pl_backend_scalar = KERNEL_TABLE("scalar");
