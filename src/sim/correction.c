@@ -87,13 +87,16 @@ pl_status pl_newton_prepare(pl_newton *s)
 }
 
 /* How well the contact law is to be solved, m: on the way to the solution not much better than the
- * elastic problem will be after this correction, whose size the last one and the rate foretell. */
+ * elastic problem will be after this correction, whose size the last one and the rate foretell, at
+ * first the last substep's. */
 static double law_goal(const pl_newton *s, const double *move)
 {
     if (s->law_exact)
         return 0;
     const pl_contact_set *set = &s->sim->contacts;
     double last = s->norm, rate = s->stale && s->last_rate > 0 ? s->last_rate : 0.1;
+    if (s->norm > 0 && s->last_rate == 0 && s->sim->first_rate > 0)
+        rate = s->sim->first_rate;
     for (int c = 0; s->norm == 0 && c < set->count; c++)
         last = fmax(last, pl_norm3(move + 3 * (size_t)set->points[c].vertex[0]));
     double expected = fmin(rate, 1) * last;

@@ -327,6 +327,8 @@ static pl_status iterate(pl_newton *s, pl_substep_result *out)
          * Newton's own steps it is the factor's rate that counts, which was too slow. */
         s->rate =
             s->truncated ? SLOW_RATE : fmin(s->fresh_step ? theta : fmax(theta, s->last_rate), 0.99);
+        if (s->last_rate == 0)
+            sim->first_rate = theta;
         s->last_rate = theta;
         bool slow = s->truncated ? s->slow_cg && s->norm > 1e3 * tolerance : refresh_pays(s, theta);
         if (s->norm <= tolerance || !slow)

@@ -48,7 +48,8 @@ void pl_sim_forget(pl_sim *sim)
 {
     pl_matrix_forget(sim);
     pl_contact_solver_forget(&sim->contact_solver);
-    sim->accelerated = false;
+    sim->accelerated = 0;
+    sim->first_rate = 0;
 }
 
 static pl_status create_elastic(pl_sim *sim)
@@ -97,7 +98,7 @@ static pl_status allocate(pl_sim *sim)
         PL_NEW(ctx, *scalars[k], n, done);
     double **vectors[] = {&sim->external, &sim->gradient,     &sim->residual, &sim->guess,
                           &sim->iterate,  &sim->move,         &sim->trial,    &sim->trial_move,
-                          &sim->combined, &sim->acceleration, &sim->spring};
+                          &sim->combined, &sim->acceleration, &sim->jerk,     &sim->spring};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(ctx, *vectors[k], 3 * n, done);
     PL_NEW(ctx, sim->vertex_work, 2 * n, done);
@@ -159,13 +160,35 @@ void pl_sim_destroy(pl_sim *sim)
     pl_drive_free(ctx, &sim->drive);
     pl_drive_free(ctx, &sim->substep_drive);
     pl_state_destroy(sim->scene, sim->backup);
-    void *arrays[] = {sim->mass,     sim->damping,     sim->pin_stiffness, sim->diagonal,
-                      sim->tangent,  sim->constant,    sim->shapes,        sim->laws,
-                      sim->lambda,   sim->free_motion, sim->external,      sim->gradient,
-                      sim->residual, sim->guess,       sim->iterate,       sim->move,
-                      sim->trial,    sim->trial_move,  sim->combined,      sim->acceleration,
-                      sim->spring,   sim->pose_start,  sim->vertex_work,   sim->origin,
-                      sim->wanted,   sim->delta,       sim->coupled,       sim};
+    void *arrays[] = {sim->mass,
+                      sim->damping,
+                      sim->pin_stiffness,
+                      sim->diagonal,
+                      sim->tangent,
+                      sim->constant,
+                      sim->shapes,
+                      sim->laws,
+                      sim->lambda,
+                      sim->free_motion,
+                      sim->external,
+                      sim->gradient,
+                      sim->residual,
+                      sim->guess,
+                      sim->iterate,
+                      sim->move,
+                      sim->trial,
+                      sim->trial_move,
+                      sim->combined,
+                      sim->acceleration,
+                      sim->jerk,
+                      sim->spring,
+                      sim->pose_start,
+                      sim->vertex_work,
+                      sim->origin,
+                      sim->wanted,
+                      sim->delta,
+                      sim->coupled,
+                      sim};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }

@@ -92,9 +92,11 @@ struct pl_sim {
     double *spring;   /* [n, 3] sum of target/compliance */
     int *vertex_work; /* [2 n] */
     pl_drive drive, substep_drive;
-    double *pose_start; /* [collider_count, 7] */
-    bool accelerated;
-    double *acceleration; /* [n, 3] of the last substep, if there was one: for the next one's guess */
+    double *pose_start;   /* [collider_count, 7] */
+    int accelerated;      /* substeps that the next one's guess knows, up to two: */
+    double *acceleration; /* [n, 3] of the last one, */
+    double *jerk;         /* [n, 3] and what it changed by since the one before */
+    double first_rate;    /* of convergence after the last one's first correction; 0 = not known */
     pl_state *backup;     /* the state before the step */
     pl_step_info info;
     double stage_start;

@@ -49,8 +49,9 @@ static double imbalance(pl_newton *s)
     return sum;
 }
 
-/* The first iterate: q0 + h v0, shortened until it is admissible, or with the last substep's
- * acceleration q0 + h v0 + h^2 a where that is closer to balance, as it is in smooth motion. */
+/* The first iterate: q0 + h v0, shortened until it is admissible; or with the last substep's
+ * acceleration q0 + h v0 + h^2 a where that is closer to balance, as it is in smooth motion; or, if
+ * that is closer again, with what it changed by since the one before, + h^2 (a + da). */
 static pl_status guess(pl_newton *s)
 {
     pl_sim *sim = s->sim;
@@ -70,15 +71,22 @@ static pl_status guess(pl_newton *s)
     }
     if (!sim->accelerated)
         return PL_OK;
-    double before = imbalance(s);
-    for (int i = 0; i < 3 * sim->n; i++)
-        sim->trial[i] = sub->q0[i] + h * sub->v0[i] + h * h * sim->acceleration[i];
-    if (pl_newton_evaluate(s, sim->trial) && imbalance(s) < before) {
-        double *swap = sim->iterate;
-        sim->iterate = sim->trial, sim->trial = swap;
-    } else {
-        pl_newton_evaluate(s, sim->iterate);
+    double least = imbalance(s);
+    bool better = true;
+    for (int order = 1; better && order <= sim->accelerated; order++) {
+        for (int i = 0; i < 3 * sim->n; i++)
+            sim->trial[i] = sub->q0[i] + h * sub->v0[i] +
+                            h * h * (sim->acceleration[i] + (order > 1 ? sim->jerk[i] : 0));
+        double there = pl_newton_evaluate(s, sim->trial) ? imbalance(s) : INFINITY;
+        better = there < least;
+        if (better) {
+            double *swap = sim->iterate;
+            sim->iterate = sim->trial, sim->trial = swap;
+            least = there;
+        }
     }
+    if (!better)
+        pl_newton_evaluate(s, sim->iterate);
     s->energy = s->potential;
     return PL_OK;
 }

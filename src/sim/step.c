@@ -36,11 +36,13 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
     state->contact_count = m;
     for (int i = 0; i < 3 * sim->n; i++) {
         double v = sim->trial[i] / sub->h;
-        sim->acceleration[i] = (v - state->v[i]) / sub->h;
+        double a = (v - state->v[i]) / sub->h;
+        sim->jerk[i] = a - sim->acceleration[i];
+        sim->acceleration[i] = a;
         state->v[i] = v;
         state->q[i] = sim->iterate[i];
     }
-    sim->accelerated = true;
+    sim->accelerated = sim->accelerated < 2 ? sim->accelerated + 1 : 2;
     memcpy(state->pin_target, sub->drive->pin_target,
            sizeof(double) * 3 * (size_t)sim->scene->pin_vertex_count);
     memcpy(state->collider_pose, sub->drive->collider_pose,
