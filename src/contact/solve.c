@@ -281,7 +281,9 @@ static pl_status iterative_step(pl_context *ctx, pl_contact_solver *s, const pl_
                         &result));
         s->excess += attempt == 0 ? result.iterations - 1 : 0;
     }
-    *solved = result.converged;
+    /* With a new LU single precision may be at its end: what is left then is for the next Newton step.
+     */
+    *solved = result.converged || (s->schur.count == m && result.residual <= GMRES_ROUGHEST);
     for (int i = 0; i < size; i++) /* the last product GMRES makes is that of its answer */
         s->step_moved[i] = result.iterations > 0 ? s->image[i] : 0;
     return PL_OK;
