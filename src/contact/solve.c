@@ -10,9 +10,9 @@
 
 #define MAX_NEWTON     40
 #define MAX_HALVINGS   12
-#define GMRES_LIMIT    20   /* more iterations than this and a new LU is cheaper */
+#define GMRES_LIMIT    12   /* more iterations than this and a new LU is cheaper */
 #define GMRES_ROUGHEST 1e-2 /* of a Newton step's residual: how well its system is solved at least, */
-#define GMRES_FINEST   1e-6 /* and at most: single precision */
+#define GMRES_FINEST   1e-5 /* and at most: single precision */
 #define PREDICTED      1e-3 /* how well the predicted change of the solution is found */
 #define BLOCK_ROWS     96
 #define WORTH_THREADS  450                /* rows of W: from here on threads pay for their start */
