@@ -17,11 +17,6 @@ void pl_inverse_free(pl_context *ctx, pl_inverse *v)
     *v = (pl_inverse){0};
 }
 
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* A strip of a supernode: rows [first, first + rows) of its first `columns` columns, column-major. */
 typedef struct strip {
     int first, rows, stored, columns;
@@ -30,12 +25,12 @@ typedef struct strip {
 
 static strip next_strip(const pl_panel *p, const strip *before, const float *strips)
 {
-    int first = before ? before->first + PL_STRIP : 0, rows = smaller(p->height - first, PL_STRIP);
+    int first = before ? before->first + PL_STRIP : 0, rows = pl_smaller(p->height - first, PL_STRIP);
     return (strip){
         .first = first,
         .rows = rows,
         .stored = PL_STRIP_ROWS(rows),
-        .columns = smaller(p->columns, first + PL_STRIP),
+        .columns = pl_smaller(p->columns, first + PL_STRIP),
         .value = before ? before->value + (size_t)before->stored * (size_t)before->columns : strips,
     };
 }
@@ -97,7 +92,7 @@ pl_status pl_inverse_block(pl_inverse *v, pl_triangular *t, const pl_supernodes 
 {
     PL_TRY(reserve_columns(v, t, l));
     for (int first = 0; first < 3 * col_count; first += WIDTH) {
-        int width = smaller(WIDTH, 3 * col_count - first);
+        int width = pl_smaller(WIDTH, 3 * col_count - first);
         pl_triangular_focus(t, l, (width + 2) / 3, cols + first / 3);
         memset(v->columns, 0, sizeof *v->columns * WIDTH * (size_t)l->n);
         for (int c = 0; c < width; c++) {
@@ -164,8 +159,8 @@ static void square(const corner *c, int threads, int size, float *dense)
     for (int j = 0; j < c->columns; j += TILE)
         for (int b = j / TILE; b < tiles; b++) {
             int i = b * TILE;
-            cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, smaller(TILE, c->columns - i),
-                        smaller(TILE, c->columns - j), c->columns - i, 1,
+            cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, pl_smaller(TILE, c->columns - i),
+                        pl_smaller(TILE, c->columns - j), c->columns - i, 1,
                         c->value + (size_t)i * (size_t)(height + 1), height,
                         c->value + (size_t)j * (size_t)height + (size_t)i, height, 0,
                         g + (size_t)j * (size_t)size + (size_t)i, size);
@@ -184,7 +179,7 @@ static void pass_down(const pl_inverse *v, const corner *c, int size)
         for (int i = 0; i < later; i++) {
             int a = next + i, b = v->number[c->row[j]];
             of_rows[(size_t)j * (size_t)later + (size_t)i] =
-                v->dense[(size_t)smaller(a, b) * (size_t)size + (size_t)(a > b ? a : b)];
+                v->dense[(size_t)pl_smaller(a, b) * (size_t)size + (size_t)(a > b ? a : b)];
         }
     cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, later, c->columns, r, -1, of_rows, later, y,
                 height, 0, own + next, size);

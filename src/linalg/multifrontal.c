@@ -31,11 +31,6 @@ static front get_front(const pl_multifrontal *m, const pl_supernodes *l, const p
     };
 }
 
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- Symbolic ---- */
 
 /* The places of A's blocks: those of column vertex v are the transposes of v's row. */
@@ -67,11 +62,6 @@ done:
     return status;
 }
 
-static int parent_of(const pl_triangular *t, int k)
-{
-    return t->triple_from[k] < t->triple_from[k + 1] ? t->super_of[t->triple[t->triple_from[k]]] : -1;
-}
-
 static pl_status list_children(pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t)
 {
     pl_status status = PL_OK;
@@ -80,14 +70,14 @@ static pl_status list_children(pl_multifrontal *m, const pl_supernodes *l, const
     PL_NEW(m->ctx, m->child, l->count, done);
     PL_NEW(m->ctx, filled, l->count, done);
     for (int k = 0; k < l->count; k++) {
-        int parent = parent_of(t, k);
+        int parent = pl_triangular_parent(t, l, k);
         if (parent >= 0)
             m->child_from[parent + 1]++;
     }
     for (int k = 0; k < l->count; k++)
         m->child_from[k + 1] += m->child_from[k];
     for (int k = 0; k < l->count; k++) {
-        int parent = parent_of(t, k);
+        int parent = pl_triangular_parent(t, l, k);
         if (parent >= 0)
             m->child[m->child_from[parent] + filled[parent]++] = k;
     }
@@ -103,7 +93,8 @@ static pl_status find_positions(pl_multifrontal *m, const pl_supernodes *l, cons
     PL_NEW(m->ctx, m->position, t->triple_from[l->count], done);
     PL_NEW(m->ctx, m->run_end, t->triple_from[l->count], done);
     for (int k = 0; k < l->count; k++) {
-        int parent = parent_of(t, k), from = t->triple_from[k], end = t->triple_from[k + 1];
+        int parent = pl_triangular_parent(t, l, k), from = t->triple_from[k],
+            end = t->triple_from[k + 1];
         const int *row = parent < 0 ? NULL : l->row + l->begin[parent];
         for (int i = from, at = 0; i < end; i++) {
             while (row[at] != t->triple[i])
@@ -161,7 +152,7 @@ static void place_rest(pl_multifrontal *m, const pl_supernodes *l, const pl_tria
 {
     size_t below = (size_t)(l->begin[k + 1] - l->begin[k] - l->first[k + 1] + l->first[k]);
     if (below > 0)
-        m->rest_from[k] = take_room(r, below * below, parent_of(t, k));
+        m->rest_from[k] = take_room(r, below * below, pl_triangular_parent(t, l, k));
     empty_rooms(r, k);
 }
 
@@ -270,7 +261,7 @@ static bool factor_columns(const front *f)
 {
     size_t height = (size_t)f->height;
     for (int first = 0; first < f->columns; first += BLOCK) {
-        int width = smaller(BLOCK, f->columns - first), next = first + width;
+        int width = pl_smaller(BLOCK, f->columns - first), next = first + width;
         float *diagonal = f->value + (size_t)first * (height + 1);
         if (LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'L', width, diagonal, f->height) != 0)
             return false;
@@ -278,12 +269,13 @@ static bool factor_columns(const front *f)
 #pragma omp parallel for num_threads(f->threads) schedule(dynamic, 1) if (f->threads > 1)
         for (int s = 0; s < strips; s++)
             cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
-                        smaller(TILE, f->height - next - s * TILE), width, 1, diagonal, f->height,
+                        pl_smaller(TILE, f->height - next - s * TILE), width, 1, diagonal, f->height,
                         diagonal + width + s * TILE, f->height);
         int tiles = (f->columns - next + TILE - 1) / TILE;
 #pragma omp parallel for num_threads(f->threads) schedule(dynamic, 1) if (f->threads > 1)
         for (int s = 0; s < tiles; s++)
-            reduce_tile(f, first, width, next + s * TILE, smaller(next + (s + 1) * TILE, f->columns));
+            reduce_tile(f, first, width, next + s * TILE,
+                        pl_smaller(next + (s + 1) * TILE, f->columns));
     }
     return true;
 }
@@ -295,7 +287,8 @@ static void reduce_rest(const front *f)
     int tiles = (f->below + TILE - 1) / TILE;
 #pragma omp parallel for num_threads(f->threads) schedule(dynamic, 1) if (f->threads > 1)
     for (int s = 0; s < tiles; s++) {
-        int begin = s * TILE, width = smaller(TILE, f->below - begin), under = f->below - begin - width;
+        int begin = s * TILE, width = pl_smaller(TILE, f->below - begin),
+            under = f->below - begin - width;
         float *corner = f->rest + (size_t)begin * ((size_t)f->below + 1);
         cblas_ssyrk(CblasColMajor, CblasLower, CblasNoTrans, width, f->columns, -1, l21 + begin,
                     f->height, 1, corner, f->below);

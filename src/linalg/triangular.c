@@ -22,7 +22,7 @@ typedef struct subtrees {
     double total;
 } subtrees;
 
-static int parent_of(const pl_triangular *t, const pl_supernodes *l, int k)
+int pl_triangular_parent(const pl_triangular *t, const pl_supernodes *l, int k)
 {
     int below = l->begin[k] + l->first[k + 1] - l->first[k];
     return below < l->begin[k + 1] ? t->super_of[l->row[below]] : -1;
@@ -38,7 +38,7 @@ static pl_status measure_tree(const pl_triangular *t, const pl_supernodes *l, su
         out->first_descendant[k] = k;
     for (int k = 0; k < l->count; k++) {
         double own = (double)(l->begin[k + 1] - l->begin[k]) * (l->first[k + 1] - l->first[k]);
-        int parent = parent_of(t, l, k);
+        int parent = pl_triangular_parent(t, l, k);
         out->weight[k] += own;
         out->total += own;
         if (parent < 0)
@@ -59,7 +59,7 @@ static int find_parts(const pl_triangular *t, const pl_supernodes *l, const subt
     int count = 0;
     double share = tree->total / SHARES, weight = 0;
     for (int k = 0; k < l->count; k++) {
-        int parent = parent_of(t, l, k);
+        int parent = pl_triangular_parent(t, l, k);
         if (tree->weight[k] > share || (parent >= 0 && tree->weight[parent] <= share))
             continue;
         bool joins = count > 0 && parts[count - 1].end == tree->first_descendant[k] &&
@@ -97,11 +97,6 @@ done:
     pl_free(t->ctx, tree.first_descendant);
     pl_free(t->ctx, tree.weight);
     return status;
-}
-
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
 }
 
 /* Scratch of the parts and the top in one piece. */
@@ -145,8 +140,8 @@ static pl_status lay_out(pl_triangular *t, const pl_supernodes *l)
         const int *row = l->row + l->begin[k];
         size_t values = 0;
         for (int r = 0; r < rows; r += PL_STRIP)
-            values +=
-                (size_t)(PL_STRIP_ROWS(smaller(rows - r, PL_STRIP)) * smaller(columns, r + PL_STRIP));
+            values += (size_t)(PL_STRIP_ROWS(pl_smaller(rows - r, PL_STRIP)) *
+                               pl_smaller(columns, r + PL_STRIP));
         t->single_at[k + 1] = t->single_at[k] + values;
         /* A vertex's three unknowns have the same neighbours, so they stay together, in their order. */
         for (int i = columns; i < rows; i += 3, at++) {
@@ -230,7 +225,7 @@ static void invert_panel(const pl_panel *p, int threads, const float *l, float *
     int blocks = (p->columns + BLOCK - 1) / BLOCK;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
     for (int b = 0; b < blocks; b++) {
-        int first = b * BLOCK, width = smaller(BLOCK, p->columns - first), left = p->columns - first;
+        int first = b * BLOCK, width = pl_smaller(BLOCK, p->columns - first), left = p->columns - first;
         float *block = x + (size_t)first * height, *corner = block + first;
         for (int j = 0; j < width; j++) {
             memset(block + (size_t)j * height, 0, sizeof *block * (size_t)p->columns);
@@ -249,7 +244,7 @@ static void invert_panel(const pl_panel *p, int threads, const float *l, float *
 /* Values in the strips above row r, a multiple of PL_STRIP. */
 static size_t strips_above(const pl_panel *p, int r)
 {
-    size_t inside = (size_t)smaller(r, p->columns / PL_STRIP * PL_STRIP) / PL_STRIP;
+    size_t inside = (size_t)pl_smaller(r, p->columns / PL_STRIP * PL_STRIP) / PL_STRIP;
     size_t full = (size_t)r / PL_STRIP - inside;
     return PL_STRIP * (PL_STRIP * inside * (inside + 1) / 2 + (size_t)p->columns * full);
 }
@@ -259,9 +254,9 @@ static void store_strips(const pl_panel *p, int threads, const float *from, floa
 {
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
     for (int r = 0; r < p->height; r += PL_STRIP) {
-        int rows = smaller(p->height - r, PL_STRIP), filled = PL_STRIP_ROWS(rows);
+        int rows = pl_smaller(p->height - r, PL_STRIP), filled = PL_STRIP_ROWS(rows);
         float *to = strips + strips_above(p, r);
-        for (int j = 0; j < smaller(p->columns, r + PL_STRIP); j++, to += filled) {
+        for (int j = 0; j < pl_smaller(p->columns, r + PL_STRIP); j++, to += filled) {
             memcpy(to, from + (size_t)j * (size_t)p->height + (size_t)r, sizeof *to * (size_t)rows);
             memset(to + rows, 0, sizeof *to * (size_t)(filled - rows));
         }
@@ -310,7 +305,11 @@ static void multiply(const pl_triangular *t, const pl_panel *p, int k, pl_part *
 {
     int cuts[PIECES + 1], pieces = cut(t, p, part, cuts);
     const float *strips = t->single + t->single_at[k];
-#pragma omp parallel for num_threads(thread_count(t)) schedule(static) if (pieces > 1)
+    if (pieces == 1) {
+        t->backend->panel_forward(strips, 0, p->height, p->columns, part->own, part->all);
+        return;
+    }
+#pragma omp parallel for num_threads(thread_count(t)) schedule(static)
     for (int i = 0; i < pieces; i++)
         t->backend->panel_forward(strips + strips_above(p, cuts[i]), cuts[i], cuts[i + 1], p->columns,
                                   part->own, part->all);
@@ -442,7 +441,7 @@ void pl_triangular_focus(pl_triangular *t, const pl_supernodes *l, int count, co
     memset(t->on_path, 0, sizeof(bool) * (size_t)l->count);
     for (int i = 0; i < 3 * count; i++)
         for (int k = t->super_of[t->place[3 * vertices[i / 3] + i % 3]]; k >= 0 && !t->on_path[k];
-             k = parent_of(t, l, k))
+             k = pl_triangular_parent(t, l, k))
             t->on_path[k] = true;
 }
 

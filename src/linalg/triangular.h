@@ -67,12 +67,19 @@ typedef struct pl_triangular {
     size_t piece;      /* values of each */
 } pl_triangular;
 
+static inline int pl_smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 /* For an analysed factor with this many values. */
 pl_status pl_triangular_create(pl_context *ctx, const pl_supernodes *l, size_t entries,
                                pl_triangular *out);
 void pl_triangular_free(pl_triangular *t);
 
 pl_panel pl_triangular_panel(const pl_supernodes *l, int k);
+/* The supernode of the first row below, in the tree of elimination k's parent; -1 for a root. */
+int pl_triangular_parent(const pl_triangular *t, const pl_supernodes *l, int k);
 /* [2, largest] of the thread that asks. */
 float *pl_triangular_scratch(const pl_triangular *t);
 /* Takes supernode k, [L11; L21] column-major, from the first half of the scratch; uses the second. */
