@@ -9,11 +9,11 @@
 
 #define SHARES 8 /* a part is at most this fraction of the factor */
 #define WORTH_THREADS                                                                                  \
-    1500000                 /* values: from here on a solve takes 20 times as long as waking a thread */
-#define WORTH_A_PART 200    /* a part smaller than this fraction is left to the top */
-#define BLOCK        128    /* columns inverted at once */
-#define PIECES       4      /* of a supernode */
-#define WORTH_PIECES 400000 /* of its values */
+    1500000              /* values: from here on a solve takes 20 times as long as waking a thread */
+#define WORTH_A_PART 200 /* a part smaller than this fraction is left to the top */
+#define BLOCK        128 /* columns inverted at once */
+#define PIECES       4   /* of a supernode */
+#define WORTH_PIECES 1500000 /* of its values */
 
 /* First and last supernode of subtrees, as found on the way down from the roots. */
 typedef struct subtrees {
