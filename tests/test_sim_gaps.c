@@ -10,10 +10,9 @@
 /* Steps, each with its contacts checked; returns the largest normal force met, N. */
 static double run(test_world *w, int steps, double mu, const char *name)
 {
-    double largest = 0, worst = 0;
+    double largest = 0;
     for (int k = 0; k < steps; k++) {
         pl_step_info info = world_step(w);
-        worst = fmax(worst, info.complementarity);
         if (!(info.complementarity <= 1e-8))
             fail_msg("%s, step %d: complementarity %g with %d contacts", name, k, info.complementarity,
                      info.contacts);
@@ -26,7 +25,6 @@ static double run(test_world *w, int steps, double mu, const char *name)
             largest = fmax(largest, p->force_normal);
         }
     }
-    assert_true(worst > 0); /* there were contacts */
     return largest;
 }
 
@@ -42,7 +40,7 @@ static void test_rest_and_slide(void **state)
                       world_grid(ctx, nodes, nodes, 3, 0.1 / (nodes - 1), 0, 0, 1e-4));
             world_floor(&w, 0, mu);
             world_start(&w);
-            run(&w, 60, mu, slides ? "slide" : "rest");
+            assert_true(run(&w, 60, mu, slides ? "slide" : "rest") > 0);
             world_free(&w);
         }
     pl_context_destroy(ctx);
@@ -76,7 +74,9 @@ static void test_impacts(void **state)
         assert_ok(ctx, pl_scene_add_collider(w.scene, &c, NULL));
         pl_mesh_free(ctx, round);
         world_start(&w);
-        largest = fmax(largest, run(&w, def.time_step > 0.02 ? 8 : 25, mu, names[surface]));
+        double met = run(&w, def.time_step > 0.02 ? 8 : 25, mu, names[surface]);
+        assert_true(met > 0);
+        largest = fmax(largest, met);
         world_free(&w);
     }
     assert_true(largest > 100); /* a gap of 5e-15 m */
