@@ -18,7 +18,7 @@
 #define WORTH_THREADS  450                /* rows of W: from here on threads pay for their start */
 #define SLOWEST_CHANGE 0.95               /* of eps^2 from one stage of a continuation to the next */
 #define RELATIVE_GOAL  1e-9               /* of the smaller member of each complementary pair */
-#define ROUNDING       (16 * DBL_EPSILON) /* of the largest number in a sum: as good as its result gets */
+#define ROUNDING       (16 * DBL_EPSILON) /* of the largest number in a sum: all it is good for */
 #define NOISE          0.25               /* of that: residuals this small tell nothing */
 #define SHARP          5e-9               /* of the normal pair, with what rounding may have spoilt */
 

@@ -5,7 +5,7 @@
 
 #include <cblas.h>
 
-#define WIDTH         48 /* columns solved for at once: wide enough for BLAS 3, small enough for the cache */
+#define WIDTH         48  /* columns solved for at once: wide enough for BLAS 3, in the cache */
 #define TILE          192 /* columns of a product that one thread makes at once */
 #define WORTH_THREADS 200 /* unknowns eliminated last: from here on threads pay for their start */
 
