@@ -100,6 +100,37 @@ static void test_condition(void **state)
     pl_context_destroy(ctx);
 }
 
+/* A caller's own threads, more of them than a context has, each with a context of its own. */
+static void test_in_a_callers_threads(void **state)
+{
+    (void)state;
+    enum { CALLERS = 4 };
+    static double b[3 * N], x[CALLERS][3 * N];
+    pl_context *ctx[CALLERS];
+    pl_pattern pattern[CALLERS];
+    pl_chol *chol[CALLERS];
+    double *values[CALLERS];
+    bool good[CALLERS] = {false};
+    fill(b);
+    for (int c = 0; c < CALLERS; c++) {
+        ctx[c] = test_context(1);
+        values[c] = test_laplacian(ctx[c], SIDE, 0.05, &pattern[c]);
+        assert_ok(ctx[c], pl_chol_create(ctx[c], &pattern[c], 3, 0, NULL, &chol[c]));
+    }
+#pragma omp parallel for num_threads(CALLERS) schedule(static, 1)
+    for (int c = 0; c < CALLERS; c++)
+        good[c] = pl_chol_factor_rough(chol[c], values[c]) == PL_ROUGH_GOOD &&
+                  pl_chol_correct(chol[c], b, x[c]) == PL_OK;
+    for (int c = 0; c < CALLERS; c++) {
+        assert_true(good[c]);
+        assert_memory_equal(x[c], x[0], sizeof x[0]);
+        pl_chol_destroy(chol[c]);
+        pl_pattern_free(ctx[c], &pattern[c]);
+        free(values[c]);
+        pl_context_destroy(ctx[c]);
+    }
+}
+
 static void test_not_positive_definite(void **state)
 {
     (void)state;
@@ -133,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_accuracy),
         cmocka_unit_test(test_threads_do_not_show),
         cmocka_unit_test(test_condition),
+        cmocka_unit_test(test_in_a_callers_threads),
         cmocka_unit_test(test_not_positive_definite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /*
  * From a solved adjoint to gradients: dL/dp = -psi . dR/dp for everything p the substep's residual
  *
- *     r = (M + hC) u - h M v0 - h^2 f + h^2 grad Psi + h^2 k (q - target) - h^2 H^T lambda,   u = q -
- * q0
+ *     r = (M + hC) u - h M v0 - h^2 f + h^2 grad Psi + h^2 k (q - target) - h^2 H^T lambda
+ *     u = q - q0
  *
  * and contact law depend on explicitly.
  */

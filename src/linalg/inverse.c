@@ -135,7 +135,7 @@ static corner read_corner(const pl_inverse *v, const pl_triangular *t, const pl_
         .columns = p.columns - skipped,
         .below = p.below,
         .row = p.row,
-        .value = pl_triangular_scratch(t),
+        .value = pl_triangular_scratch(t, 0),
     };
     if (c.columns == 0)
         return c;

@@ -34,8 +34,8 @@ typedef struct pl_krylov_result {
 
 /* A x = b from x = 0, right-preconditioned GMRES with restarts. precondition.apply NULL = none.
  * Preconditioned directions are kept (flexible GMRES): x is made of them, so that a preconditioner in
- * single precision, which is not quite linear, does not show in the residual. If it iterates at all, the
- * last product it makes is that with its answer. */
+ * single precision, which is not quite linear, does not show in the residual. If it iterates at all,
+ * the last product it makes is that with its answer. */
 pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator precondition, const double *b,
                    double *x, double tolerance, int max_iterations, pl_krylov_result *out);
 

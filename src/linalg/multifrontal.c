@@ -3,6 +3,7 @@
 
 #include <cblas.h>
 #include <lapacke.h>
+#include <omp.h>
 
 #define BLOCK         128 /* columns factored at once */
 #define TILE          192 /* columns of the rest that one thread subtracts at once */
@@ -16,8 +17,9 @@ typedef struct front {
     int threads;
 } front;
 
-static front get_front(const pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t, int k,
-                       int threads)
+/* Its columns are at `value` while it is worked on. */
+static front get_front(const pl_multifrontal *m, const pl_supernodes *l, int k, int threads,
+                       float *value)
 {
     pl_panel p = pl_triangular_panel(l, k);
     double flops = (double)p.columns * p.height * p.height;
@@ -25,7 +27,7 @@ static front get_front(const pl_multifrontal *m, const pl_supernodes *l, const p
         .columns = p.columns,
         .below = p.below,
         .height = p.height,
-        .value = pl_triangular_scratch(t),
+        .value = value,
         .rest = m->rest + m->rest_from[k],
         .threads = flops < WORTH_THREADS ? 1 : threads,
     };
@@ -240,7 +242,7 @@ static void assemble(const pl_multifrontal *m, const pl_supernodes *l, const pl_
     }
     for (int i = m->child_from[k]; i < m->child_from[k + 1]; i++) {
         int child = m->child[i], from = t->triple_from[child], count = t->triple_from[child + 1] - from;
-        front c = get_front(m, l, t, child, 1);
+        front c = get_front(m, l, child, 1, NULL);
 #pragma omp parallel for num_threads(f->threads) schedule(dynamic, 8) if (f->threads > 1)
         for (int j = 0; j < count; j++)
             add_columns(m, &c, from, count, j, f);
@@ -300,14 +302,14 @@ static void reduce_rest(const front *f)
 }
 
 static bool factor_front(const pl_multifrontal *m, const pl_supernodes *l, pl_triangular *t,
-                         const double *blocks, int k, int threads)
+                         const double *blocks, int k, int threads, float *scratch)
 {
-    front f = get_front(m, l, t, k, threads);
+    front f = get_front(m, l, k, threads, scratch);
     assemble(m, l, t, blocks, k, &f);
     if (!factor_columns(&f))
         return false;
     reduce_rest(&f);
-    pl_triangular_store(t, l, k, f.threads);
+    pl_triangular_store(t, l, k, f.threads, scratch);
     return true;
 }
 
@@ -319,9 +321,9 @@ bool pl_multifrontal_factor(pl_multifrontal *m, const pl_supernodes *l, pl_trian
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(&& : made)
     for (int p = 0; p < t->part_count; p++)
         for (int k = t->parts[p].begin; made && k < t->parts[p].end; k++)
-            made = factor_front(m, l, t, blocks, k, 1);
+            made = factor_front(m, l, t, blocks, k, 1, pl_triangular_scratch(t, omp_get_thread_num()));
     for (int k = 0; made && k < l->count; k++)
         if (!t->in_part[k])
-            made = factor_front(m, l, t, blocks, k, threads);
+            made = factor_front(m, l, t, blocks, k, threads, pl_triangular_scratch(t, 0));
     return made;
 }

@@ -213,9 +213,9 @@ pl_panel pl_triangular_panel(const pl_supernodes *l, int k)
     };
 }
 
-float *pl_triangular_scratch(const pl_triangular *t)
+float *pl_triangular_scratch(const pl_triangular *t, int thread)
 {
-    return t->panels + 2 * (size_t)omp_get_thread_num() * t->largest;
+    return t->panels + 2 * (size_t)thread * t->largest;
 }
 
 /* [L11^-1; L21 L11^-1], a block of its columns at a time. */
@@ -263,11 +263,11 @@ static void store_strips(const pl_panel *p, int threads, const float *from, floa
     }
 }
 
-void pl_triangular_store(pl_triangular *t, const pl_supernodes *l, int k, int threads)
+void pl_triangular_store(pl_triangular *t, const pl_supernodes *l, int k, int threads, float *scratch)
 {
     pl_panel p = pl_triangular_panel(l, k);
-    float *columns = pl_triangular_scratch(t), *inverse = columns + t->largest;
-    invert_panel(&p, threads, columns, inverse);
+    float *inverse = scratch + t->largest;
+    invert_panel(&p, threads, scratch, inverse);
     store_strips(&p, threads, inverse, t->single + t->single_at[k]);
 }
 
@@ -276,10 +276,10 @@ void pl_triangular_round(pl_triangular *t, const pl_supernodes *l, const double 
 #pragma omp parallel for num_threads(thread_count(t)) schedule(dynamic, 8)
     for (int k = 0; k < l->count; k++) {
         pl_panel p = pl_triangular_panel(l, k);
-        float *columns = pl_triangular_scratch(t);
+        float *columns = pl_triangular_scratch(t, omp_get_thread_num());
         for (size_t i = 0; i < (size_t)p.height * (size_t)p.columns; i++)
             columns[i] = (float)value[(size_t)l->at[k] + i];
-        pl_triangular_store(t, l, k, 1);
+        pl_triangular_store(t, l, k, 1, columns);
     }
 }
 

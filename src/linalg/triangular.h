@@ -80,10 +80,10 @@ void pl_triangular_free(pl_triangular *t);
 pl_panel pl_triangular_panel(const pl_supernodes *l, int k);
 /* The supernode of the first row below, in the tree of elimination k's parent; -1 for a root. */
 int pl_triangular_parent(const pl_triangular *t, const pl_supernodes *l, int k);
-/* [2, largest] of the thread that asks. */
-float *pl_triangular_scratch(const pl_triangular *t);
-/* Takes supernode k, [L11; L21] column-major, from the first half of the scratch; uses the second. */
-void pl_triangular_store(pl_triangular *t, const pl_supernodes *l, int k, int threads);
+/* [2, largest] of one of our threads. */
+float *pl_triangular_scratch(const pl_triangular *t, int thread);
+/* Takes supernode k, [L11; L21] column-major, from the first half of a scratch; uses the second. */
+void pl_triangular_store(pl_triangular *t, const pl_supernodes *l, int k, int threads, float *scratch);
 /* Takes all of a factor in double precision. */
 void pl_triangular_round(pl_triangular *t, const pl_supernodes *l, const double *value);
 
