@@ -114,6 +114,28 @@ static void test_regimes(void **state)
     pl_context_destroy(ctx);
 }
 
+/* Masses that a body shares equally among its vertices. */
+static void test_equal_masses(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = world_new(ctx, world_def(0.01, 0, 0, -9.81));
+    pl_body_def body = world_body(PL_NEO_HOOKEAN, PL_EXACT, 1e5);
+    body.lumped_equally = true;
+    body.damping = 2;
+    body.angular_velocity[1] = 3;
+    world_add(&w, body, world_grid(ctx, 4, 2, 2, 0.05, 0, 0, 0));
+    world_start(&w);
+    pl_check_result *r = check_world(&w, small_def(8, PL_GRAD_DENSITY | PL_GRAD_DAMPING), 1);
+    assert_int_equal(r->row_count, 4);
+    assert_int_equal(r->failed + r->unresolved, 0);
+    for (int k = 0; k < r->row_count; k++)
+        assert_true(r->rows[k].adjoint != 0);
+    pl_check_destroy(ctx, r);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
 /* Pins of the usual compliance, 1e-9 m/N, put 1e5 into a tangent's right-hand side: the sweeps agree
  * all the same. */
 static void test_stiff_pins(void **state)
@@ -283,10 +305,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_impact),     cmocka_unit_test(test_regimes),
-        cmocka_unit_test(test_stiff_pins), cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_untouched),  cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_arguments),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_impact),       cmocka_unit_test(test_regimes),
+        cmocka_unit_test(test_equal_masses), cmocka_unit_test(test_stiff_pins),
+        cmocka_unit_test(test_wrong),        cmocka_unit_test(test_untouched),
+        cmocka_unit_test(test_edges),        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

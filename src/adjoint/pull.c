@@ -10,6 +10,7 @@
 
 #include "contact/geometry.h"
 #include "core/vec.h"
+#include "sim/lump.h"
 #include "sim/wind.h"
 
 /* d(mass) and d(damping) of each vertex, then of the elements that give it mass. */
@@ -18,7 +19,7 @@ static void pull_mass(pl_sweep *s, const double *z, pl_gradient *g)
     const pl_linear *l = &s->linear;
     const pl_sim *sim = l->sim;
     const pl_scene *scene = sim->scene;
-    double h = l->sub.h, *dm = s->mass_work, *dc = s->mass_work + sim->n;
+    double h = l->sub.h, *dm = s->mass_work, *dc = s->mass_work + sim->n, *on = sim->element_work;
     if (!g->density && !g->damping)
         return;
     for (int i = 0; i < sim->n; i++) {
@@ -31,22 +32,14 @@ static void pull_mass(pl_sweep *s, const double *z, pl_gradient *g)
             int v = scene->forces[a].vertex[k];
             dm[v] += h * h * pl_dot3(z + 3 * (size_t)v, s->part.force + 3 * a);
         }
-    for (int e = 0; e < scene->element_count; e++) {
-        int vertex[4];
-        const pl_body *b = pl_scene_element(scene, e, vertex);
-        int first = b->lumped_equally ? b->vertex_offset : 0;
-        int count = b->lumped_equally ? b->mesh->vertex_count : b->cloth ? 3 : 4;
-        double on_mass = 0, on_damping = 0;
-        for (int k = 0; k < count; k++) {
-            int v = b->lumped_equally ? first + k : vertex[k];
-            on_mass += dm[v] / count;
-            on_damping += dc[v] / count;
-        }
-        if (g->density)
-            g->density[e] += scene->volume[e] * (on_mass + scene->damping[e] * on_damping);
-        if (g->damping)
-            g->damping[e] += scene->volume[e] * scene->density[e] * on_damping;
-    }
+    pl_lump_mean(scene, dm, on);
+    for (int e = 0; g->density && e < scene->element_count; e++)
+        g->density[e] += scene->volume[e] * on[e];
+    pl_lump_mean(scene, dc, on);
+    for (int e = 0; g->density && e < scene->element_count; e++)
+        g->density[e] += scene->volume[e] * scene->damping[e] * on[e];
+    for (int e = 0; g->damping && e < scene->element_count; e++)
+        g->damping[e] += scene->volume[e] * scene->density[e] * on[e];
 }
 
 static void pull_forces(pl_sweep *s, const double *z, pl_gradient *g, double *dq0, double *dv0)

@@ -3,6 +3,7 @@
 
 #include "contact/geometry.h"
 #include "core/vec.h"
+#include "sim/lump.h"
 #include "sim/wind.h"
 
 /* -(u - h v0 - h^2 acceleration) dm - h u dC */
@@ -11,24 +12,17 @@ static void push_mass(pl_sweep *s, const pl_gradient *d)
     pl_linear *l = &s->linear;
     const pl_sim *sim = l->sim;
     const pl_scene *scene = sim->scene;
-    double h = l->sub.h, *dm = s->mass_work, *dc = s->mass_work + sim->n;
+    double h = l->sub.h, *dm = s->mass_work, *dc = s->mass_work + sim->n, *of = sim->element_work;
     if (!d->density && !d->damping)
         return;
-    memset(s->mass_work, 0, sizeof(double) * 2 * (size_t)sim->n);
+    for (int e = 0; e < scene->element_count; e++)
+        of[e] = d->density ? scene->volume[e] * d->density[e] : 0;
+    pl_lump(scene, of, dm);
     for (int e = 0; e < scene->element_count; e++) {
-        int vertex[4];
-        const pl_body *b = pl_scene_element(scene, e, vertex);
-        int count = b->lumped_equally ? b->mesh->vertex_count : b->cloth ? 3 : 4;
-        double density = d->density ? d->density[e] : 0, damping = d->damping ? d->damping[e] : 0;
-        double mass = scene->volume[e] * density / count;
-        double drag =
-            scene->volume[e] * (density * scene->damping[e] + scene->density[e] * damping) / count;
-        for (int k = 0; k < count; k++) {
-            int v = b->lumped_equally ? b->vertex_offset + k : vertex[k];
-            dm[v] += mass;
-            dc[v] += drag;
-        }
+        of[e] *= scene->damping[e];
+        of[e] += d->damping ? scene->volume[e] * scene->density[e] * d->damping[e] : 0;
     }
+    pl_lump(scene, of, dc);
     for (int i = 0; i < sim->n; i++)
         for (int k = 0; k < 3; k++)
             l->rhs[3 * i + k] -=

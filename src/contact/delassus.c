@@ -199,6 +199,7 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
     PL_TRY(reserve_matrix(ctx, d, 3 * set->count));
     if (same_keys(d, h, set))
         return PL_OK;
+    d->edition++;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (set->count > 64)
     for (int a = 0; a < set->count; a++)
         build_rows(d, h, set, a);
@@ -214,5 +215,16 @@ void pl_delassus_multiply(const pl_context *ctx, int m, const double *w, const d
         int rows = size - first < BLOCK_ROWS ? size - first : BLOCK_ROWS;
         cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, size, 1, w + (size_t)first * (size_t)size, size,
                     x, 1, 1, y + first, 1);
+    }
+}
+
+void pl_delassus_multiply_single(const pl_context *ctx, int m, const float *w, const float *x, float *y)
+{
+    int size = 3 * m;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (size > WORTH_THREADS)
+    for (int first = 0; first < size; first += BLOCK_ROWS) {
+        int rows = size - first < BLOCK_ROWS ? size - first : BLOCK_ROWS;
+        cblas_sgemv(CblasRowMajor, CblasNoTrans, rows, size, 1, w + (size_t)first * (size_t)size, size,
+                    x, 1, 0, y + first, 1);
     }
 }

@@ -25,6 +25,7 @@ typedef struct pl_delassus {
     int built;             /* contacts of the present w (0 = none), */
     double built_h;        /* its time step */
     pl_delassus_key *keys; /* [built] and the rest it depends on */
+    int edition;           /* how many there were: never 0 for a w that stands */
     float *single;         /* the same rounded, where the contact solver wants it */
 } pl_delassus;
 
@@ -38,5 +39,8 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
 
 /* y += W x, [3 m] each. */
 void pl_delassus_multiply(const pl_context *ctx, int m, const double *w, const double *x, double *y);
+/* y = W x */
+void pl_delassus_multiply_single(const pl_context *ctx, int m, const float *w, const float *x,
+                                 float *y);
 
 #endif

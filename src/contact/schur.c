@@ -8,6 +8,7 @@
 
 #define SLIPS                                                                                          \
     10.0 /* D_lambda over rho D_delta, from which on tangential equations count as those of slip */
+#define CHUNK 64 /* contacts */
 
 void pl_schur_free(pl_context *ctx, pl_schur *s)
 {
@@ -46,17 +47,25 @@ static double tangential_norm(const double d[9])
     return sqrt(d[4] * d[4] + d[5] * d[5] + d[7] * d[7] + d[8] * d[8]);
 }
 
-/* Rows of S of contact a at the columns of b: D_delta W_ab, and D_lambda where they are the same. */
-static void block(const pl_law_linear *linear, const float *w, size_t ld, int a, int b, float out[9])
+/* Row r of contact a of D_delta W at the columns [begin, end). */
+static void row_of(const pl_law_linear *at, const float *w, size_t ld, int a, int r, size_t begin,
+                   size_t end, float *out)
 {
-    const double *d = linear[a].d_delta;
-    const float *x = w + 3 * (size_t)a * ld + 3 * (size_t)b;
-    for (int r = 0; r < 3; r++)
+    const double *d = at->d_delta + 3 * r;
+    float d0 = (float)d[0], d1 = (float)d[1], d2 = (float)d[2];
+    const float *w0 = w + 3 * (size_t)a * ld, *w1 = w0 + ld, *w2 = w1 + ld;
+    for (size_t j = begin; j < end; j++)
+        out[j - begin] = d0 * w0[j] + d1 * w1[j] + d2 * w2[j];
+}
+
+/* A contact's own block of S: D_delta W_cc + D_lambda. */
+static void own_block(const pl_law_linear *at, const float *w, size_t ld, int c, float out[9])
+{
+    for (int r = 0; r < 3; r++) {
+        row_of(at, w, ld, c, r, 3 * (size_t)c, 3 * (size_t)c + 3, out + 3 * r);
         for (int k = 0; k < 3; k++)
-            out[3 * r + k] = (float)d[3 * r] * x[k] + (float)d[3 * r + 1] * x[ld + (size_t)k] +
-                             (float)d[3 * r + 2] * x[2 * ld + (size_t)k];
-    for (int k = 0; a == b && k < 9; k++)
-        out[k] += (float)linear[a].d_lambda[k];
+            out[3 * r + k] += (float)at->d_lambda[3 * r + k];
+    }
 }
 
 /* Which contacts slip, and their tangential equations solved for the tangential force. */
@@ -66,7 +75,7 @@ static void eliminate(pl_schur *s, int m, const pl_law *laws, const pl_law_linea
     s->size = s->slips = 0;
     for (int c = 0; c < m; c++) {
         float own[9];
-        block(linear, w, 3 * (size_t)m, c, c, own);
+        own_block(&linear[c], w, 3 * (size_t)m, c, own);
         float det = own[4] * own[8] - own[5] * own[7];
         bool slips = tangential_norm(linear[c].d_lambda) >
                          SLIPS * laws[c].rho * tangential_norm(linear[c].d_delta) &&
@@ -83,26 +92,35 @@ static void eliminate(pl_schur *s, int m, const pl_law *laws, const pl_law_linea
     }
 }
 
+/* Row r of contact a, among the equations left, at the columns of contacts [begin, end). */
+static void fill_row(pl_schur *s, int m, const pl_law_linear *at, const float *w, int a, int r,
+                     int begin, int end)
+{
+    float x[3 * CHUNK];
+    size_t row = (size_t)(s->first[a] + r);
+    float *left = s->lu + row * (size_t)s->size, *across = s->across + row * 2 * (size_t)s->slips;
+    row_of(at, w, 3 * (size_t)m, a, r, 3 * (size_t)begin, 3 * (size_t)end, x);
+    for (int k = 0; begin <= a && a < end && k < 3; k++)
+        x[3 * (a - begin) + k] += (float)at->d_lambda[3 * r + k];
+    for (int b = begin; b < end; b++) {
+        const float *at_b = x + 3 * (b - begin);
+        int first = s->first[b], slip = s->slip[b];
+        left[first] = at_b[0];
+        if (slip < 0) {
+            left[first + 1] = at_b[1], left[first + 2] = at_b[2];
+            continue;
+        }
+        left[first] -= at_b[1] * s->follow[2 * slip] + at_b[2] * s->follow[2 * slip + 1];
+        across[2 * slip] = at_b[1], across[2 * slip + 1] = at_b[2];
+    }
+}
+
 /* The equations left of contact a. */
 static void fill_rows(pl_schur *s, int m, const pl_law_linear *linear, const float *w, int a)
 {
-    size_t size = (size_t)s->size, width = 2 * (size_t)s->slips;
-    int rows = s->slip[a] < 0 ? 3 : 1;
-    for (int b = 0; b < m; b++) {
-        float x[9];
-        block(linear, w, 3 * (size_t)m, a, b, x);
-        for (int r = 0; r < rows; r++) {
-            size_t row = (size_t)(s->first[a] + r);
-            float *left = s->lu + row * size + (size_t)s->first[b];
-            if (s->slip[b] < 0) {
-                memcpy(left, x + 3 * r, 3 * sizeof(float));
-                continue;
-            }
-            const float *f = s->follow + 2 * (size_t)s->slip[b];
-            left[0] = x[3 * r] - x[3 * r + 1] * f[0] - x[3 * r + 2] * f[1];
-            memcpy(s->across + row * width + 2 * (size_t)s->slip[b], x + 3 * r + 1, 2 * sizeof(float));
-        }
-    }
+    for (int begin = 0; begin < m; begin += CHUNK)
+        for (int r = 0; r < (s->slip[a] < 0 ? 3 : 1); r++)
+            fill_row(s, m, &linear[a], w, a, r, begin, begin + CHUNK < m ? begin + CHUNK : m);
 }
 
 void pl_schur_factor(pl_context *ctx, pl_schur *s, int m, const pl_law *laws,

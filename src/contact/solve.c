@@ -8,19 +8,18 @@
 #include <float.h>
 #include <lapacke.h>
 
-#define MAX_NEWTON     40
-#define MAX_HALVINGS   12
-#define GMRES_LIMIT    12   /* more iterations than this and a new LU is cheaper */
-#define GMRES_ROUGHEST 1e-2 /* of a Newton step's residual: how well its system is solved at least, */
-#define GMRES_FINEST   1e-5 /* and at most: single precision */
-#define PREDICTED      1e-3 /* how well the predicted change of the solution is found */
-#define BLOCK_ROWS     96
-#define WORTH_THREADS  450                /* rows of W: from here on threads pay for their start */
-#define SLOWEST_CHANGE 0.95               /* of eps^2 from one stage of a continuation to the next */
-#define RELATIVE_GOAL  1e-9               /* of the smaller member of each complementary pair */
-#define ROUNDING       (16 * DBL_EPSILON) /* of the largest number in a sum: all it is good for */
-#define NOISE          0.25               /* of that: residuals this small tell nothing */
-#define SHARP          5e-9               /* of the normal pair, with what rounding may have spoilt */
+#define MAX_NEWTON      40
+#define MAX_HALVINGS    12
+#define GMRES_LIMIT     12   /* more iterations than this and a new LU is cheaper */
+#define GMRES_ROUGHEST  1e-2 /* of a Newton step's residual: how well its system is solved at least, */
+#define GMRES_FINEST    1e-5 /* and at most: single precision */
+#define WORTH_INVERTING 0.6  /* of the unknowns' cube: operations of LUs that W^-1 would have saved */
+#define PREDICTED       1e-3 /* how well the predicted change of the solution is found */
+#define SLOWEST_CHANGE  0.95 /* of eps^2 from one stage of a continuation to the next */
+#define RELATIVE_GOAL   1e-9 /* of the smaller member of each complementary pair */
+#define ROUNDING        (16 * DBL_EPSILON) /* of the largest number in a sum: all it is good for */
+#define NOISE           0.25               /* of that: residuals this small tell nothing */
+#define SHARP           5e-9               /* of the normal pair, with what rounding may have spoilt */
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
 {
@@ -31,6 +30,7 @@ void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     pl_schur_free(ctx, &s->schur);
+    pl_firm_free(ctx, &s->firm);
     pl_krylov_free(ctx, &s->krylov);
     *s = (pl_contact_solver){0};
 }
@@ -65,6 +65,7 @@ static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
     PL_NEW(ctx, s->last_lambda, 3 * wanted, fail);
     if (wanted >= PL_MANY_CONTACTS) {
         PL_CHECK(pl_schur_reserve(ctx, &s->schur, (int)wanted), fail);
+        PL_CHECK(pl_firm_reserve(ctx, &s->firm, (int)wanted), fail);
         PL_NEW(ctx, s->vector, 3 * wanted, fail);
         PL_NEW(ctx, s->image, 3 * wanted, fail);
         PL_CHECK(pl_krylov_reserve(ctx, &s->krylov, 3 * (int)wanted, GMRES_LIMIT), fail);
@@ -74,17 +75,6 @@ static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
 fail:
     pl_contact_solver_free(ctx, s);
     return status;
-}
-
-/* y = W x. Blocks of rows are the same for any number of threads. */
-static void product_single(const pl_context *ctx, int size, const float *w, const float *x, float *y)
-{
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (size > WORTH_THREADS)
-    for (int first = 0; first < size; first += BLOCK_ROWS) {
-        int rows = size - first < BLOCK_ROWS ? size - first : BLOCK_ROWS;
-        cblas_sgemv(CblasRowMajor, CblasNoTrans, rows, size, 1, w + (size_t)first * (size_t)size, size,
-                    x, 1, 0, y + first, 1);
-    }
 }
 
 /* moved = W change, delta = b + moved */
@@ -230,7 +220,7 @@ static bool at_rounding(const pl_contact_solver *s, const pl_contact_problem *p)
 }
 
 typedef struct large_system {
-    const pl_context *ctx;
+    pl_context *ctx;
     pl_contact_solver *s;
     const pl_contact_problem *p;
 } large_system;
@@ -243,7 +233,7 @@ static pl_status apply_schur(void *user, const double *x, double *y)
     int size = 3 * l->p->count;
     for (int i = 0; i < size; i++)
         s->vector[i] = (float)x[i];
-    product_single(l->ctx, size, l->p->single, s->vector, s->image);
+    pl_delassus_multiply_single(l->ctx, l->p->count, l->p->single, s->vector, s->image);
     for (int c = 0; c < l->p->count; c++) {
         double force[3], moved[3] = {s->image[3 * c], s->image[3 * c + 1], s->image[3 * c + 2]};
         pl_mat3_vec(s->linear[c].d_delta, moved, y + 3 * c);
@@ -253,37 +243,85 @@ static pl_status apply_schur(void *user, const double *x, double *y)
     return PL_OK;
 }
 
-static pl_status apply_old_lu(void *user, const double *x, double *y)
+static pl_status apply_lu(void *user, const double *x, double *y)
 {
     const large_system *l = user;
     pl_schur_solve(&l->s->schur, x, y);
     return PL_OK;
 }
 
-/* s->step = S^-1 s->trial by GMRES to a relative residual, with the LU of an earlier S as long as that
- * is cheaper than a new one. */
+static pl_status apply_firm(void *user, const double *x, double *y)
+{
+    const large_system *l = user;
+    pl_firm_solve(l->ctx, &l->s->firm, x, y);
+    return PL_OK;
+}
+
+/* Approximate inverses of S, in the order in which they are tried. */
+typedef enum way {
+    OLD_LU, /* of an earlier S, as long as that is cheaper than a new one */
+    FIRM,   /* where most contacts stick */
+    NEW_LU,
+    WAYS,
+} way;
+
+/* Whether W^-1 is there and suits S; or, if LUs that it would have saved have cost as much, is made. */
+static bool firm_suits(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p, bool make)
+{
+    double n = 3.0 * p->count;
+    bool worth = make && s->regret > WORTH_INVERTING * n * n * n;
+    if ((s->firm.count == 0 && !worth) || !pl_firm_suits(p->count, p->laws, s->linear))
+        return false;
+    if (s->firm.count == 0)
+        pl_firm_invert(ctx, &s->firm, p->count, p->single);
+    if (s->firm.count == 0)
+        s->regret = -INFINITY; /* singular: never again with this W */
+    return s->firm.count > 0;
+}
+
+/* Makes the inverse ready; false if it is not to be had, or not to be tried. */
+static bool prepare(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p, way by)
+{
+    switch (by) {
+    case OLD_LU:
+        return s->schur.count == p->count && s->excess < pl_schur_patience(&s->schur) &&
+               !firm_suits(ctx, s, p, false);
+    case FIRM:
+        return firm_suits(ctx, s, p, true) && pl_firm_factor(ctx, &s->firm, p->laws, s->linear);
+    default:
+        pl_schur_factor(ctx, &s->schur, p->count, p->laws, s->linear, p->single);
+        s->excess = 0;
+        if (p->edition > 0 && pl_firm_suits(p->count, p->laws, s->linear))
+            s->regret += (2.0 / 3.0) * pow(s->schur.size, 3);
+        return s->schur.count > 0;
+    }
+}
+
+/* s->step = S^-1 s->trial by GMRES to a relative residual. */
 static pl_status iterative_step(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
                                 double accuracy, bool *solved)
 {
-    int m = p->count, size = 3 * m;
+    int size = 3 * p->count;
     large_system l = {ctx, s, p};
     pl_krylov_result result = {0};
-    bool old = s->schur.count == m && s->excess < pl_schur_patience(&s->schur);
-    for (int attempt = old ? 0 : 1; attempt < 2 && !result.converged; attempt++) {
-        if (attempt == 1) {
-            pl_schur_factor(ctx, &s->schur, m, p->laws, s->linear, p->single);
-            s->excess = 0;
-        }
-        if (!s->schur.count)
-            break;
+    bool prepared = false;
+    if (s->edition != p->edition) {
+        s->edition = p->edition;
+        s->firm.count = 0;
+        s->regret = 0;
+    }
+    for (way by = OLD_LU; by < WAYS && !result.converged; by++) {
+        prepared = prepare(ctx, s, p, by);
+        if (!prepared)
+            continue;
         PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, &l},
-                        (pl_operator){apply_old_lu, &l}, s->trial, s->step, accuracy, GMRES_LIMIT,
-                        &result));
-        s->excess += attempt == 0 ? result.iterations - 1 : 0;
+                        (pl_operator){by == FIRM ? apply_firm : apply_lu, &l}, s->trial, s->step,
+                        accuracy, GMRES_LIMIT, &result));
+        s->excess += by == OLD_LU ? result.iterations - 1 : 0;
     }
     /* With a new LU single precision may be at its end: what is left then is for the next Newton step.
      */
-    *solved = result.converged || (s->schur.count == m && result.residual <= GMRES_ROUGHEST);
+    *solved = result.converged || (prepared && result.residual <= GMRES_ROUGHEST);
     for (int i = 0; i < size; i++) /* the last product GMRES makes is that of its answer */
         s->step_moved[i] = result.iterations > 0 ? s->image[i] : 0;
     return PL_OK;

@@ -13,6 +13,7 @@
 #ifndef PL_CONTACT_SOLVE_H
 #define PL_CONTACT_SOLVE_H
 
+#include "contact/firm.h"
 #include "contact/schur.h"
 #include "linalg/krylov.h"
 
@@ -25,6 +26,9 @@ typedef struct pl_contact_solver {
     int *pivot;       /* [3 m] of the last LU */
     pl_schur schur;   /* with many contacts: of this S, or an earlier one */
     int excess;       /* iterations spent with it since beyond what a new one takes */
+    pl_firm firm;     /* with many contacts that stick: of this W */
+    int edition;      /* of that W */
+    double regret;    /* operations of LUs with it that its inverse would have saved */
     pl_krylov krylov;
     float *vector, *image;                     /* [3 m] operands in single precision */
     double *change, *moved, *delta, *step;     /* [3 m] moved = W change */
@@ -60,6 +64,7 @@ typedef struct pl_contact_problem {
     const float *single;  /* the same rounded; needed from PL_MANY_CONTACTS on, NULL below */
     const double *b;      /* [3 m] delta at lambda = origin, m */
     const double *origin; /* [3 m] N, near the answer */
+    int edition;          /* another one whenever w is; 0 if w is not known to last */
 } pl_contact_problem;
 
 /* lambda [3 m] is the guess and the answer. Residuals below `goal` (m) will do; 0 asks for as much as

@@ -112,8 +112,13 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
     for (int c = 0; c < m; c++)
         pl_contact_delta_exact(&sim->contacts.points[c], s->sub->q0, q, move, sim->free_motion + 3 * c);
     double goal = law_goal(s, move);
-    pl_contact_problem problem = {
-        m, sim->laws, sim->delassus.w, sim->delassus.single, sim->free_motion, sim->origin};
+    pl_contact_problem problem = {m,
+                                  sim->laws,
+                                  sim->delassus.w,
+                                  sim->delassus.single,
+                                  sim->free_motion,
+                                  sim->origin,
+                                  sim->delassus.edition};
     PL_TRY(pl_contact_solve(sim->ctx, &sim->contact_solver, &problem, goal, sim->lambda, &solution));
     sim->info.inner_iterations += solution.iterations;
     s->law_failed = !solution.converged;

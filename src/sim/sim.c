@@ -1,30 +1,18 @@
 /* Creating a simulation, and what it derives from the scene's parameters. */
 #include "sim/sim.h"
 
-/* M, C: each element gives its mass to its vertices, or the body's mass is shared equally. */
+#include "sim/lump.h"
+
+/* M, C */
 static void lump_masses(pl_sim *sim)
 {
     const pl_scene *scene = sim->scene;
-    memset(sim->mass, 0, sizeof(double) * (size_t)sim->n);
-    memset(sim->damping, 0, sizeof(double) * (size_t)sim->n);
-    for (int e = 0; e < scene->element_count; e++) {
-        int vertex[4];
-        const pl_body *b = pl_scene_element(scene, e, vertex);
-        double m = scene->density[e] * scene->volume[e], c = scene->damping[e] * m;
-        if (b->lumped_equally) {
-            int count = b->mesh->vertex_count;
-            for (int i = b->vertex_offset; i < b->vertex_offset + count; i++) {
-                sim->mass[i] += m / count;
-                sim->damping[i] += c / count;
-            }
-            continue;
-        }
-        int width = b->cloth ? 3 : 4;
-        for (int k = 0; k < width; k++) {
-            sim->mass[vertex[k]] += m / width;
-            sim->damping[vertex[k]] += c / width;
-        }
-    }
+    for (int e = 0; e < scene->element_count; e++)
+        sim->element_work[e] = scene->density[e] * scene->volume[e];
+    pl_lump(scene, sim->element_work, sim->mass);
+    for (int e = 0; e < scene->element_count; e++)
+        sim->element_work[e] *= scene->damping[e];
+    pl_lump(scene, sim->element_work, sim->damping);
 }
 
 pl_status pl_sim_refresh(pl_sim *sim)
@@ -102,6 +90,7 @@ static pl_status allocate(pl_sim *sim)
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(ctx, *vectors[k], 3 * n, done);
     PL_NEW(ctx, sim->vertex_work, 2 * n, done);
+    PL_NEW(ctx, sim->element_work, scene->element_count, done);
     PL_NEW(ctx, sim->pose_start, 7 * scene->collider_count, done);
     PL_NEW(ctx, sim->shapes, scene->collider_count, done);
     for (int c = 0; c < scene->collider_count; c++)
@@ -160,35 +149,13 @@ void pl_sim_destroy(pl_sim *sim)
     pl_drive_free(ctx, &sim->drive);
     pl_drive_free(ctx, &sim->substep_drive);
     pl_state_destroy(sim->scene, sim->backup);
-    void *arrays[] = {sim->mass,
-                      sim->damping,
-                      sim->pin_stiffness,
-                      sim->diagonal,
-                      sim->tangent,
-                      sim->constant,
-                      sim->shapes,
-                      sim->laws,
-                      sim->lambda,
-                      sim->free_motion,
-                      sim->external,
-                      sim->gradient,
-                      sim->residual,
-                      sim->guess,
-                      sim->iterate,
-                      sim->move,
-                      sim->trial,
-                      sim->trial_move,
-                      sim->combined,
-                      sim->acceleration,
-                      sim->jerk,
-                      sim->spring,
-                      sim->pose_start,
-                      sim->vertex_work,
-                      sim->origin,
-                      sim->wanted,
-                      sim->delta,
-                      sim->coupled,
-                      sim};
+    void *arrays[] = {
+        sim->mass,     sim->damping,  sim->pin_stiffness, sim->diagonal,    sim->tangent,
+        sim->constant, sim->shapes,   sim->laws,          sim->lambda,      sim->free_motion,
+        sim->external, sim->gradient, sim->residual,      sim->guess,       sim->iterate,
+        sim->move,     sim->trial,    sim->trial_move,    sim->combined,    sim->acceleration,
+        sim->jerk,     sim->spring,   sim->pose_start,    sim->vertex_work, sim->element_work,
+        sim->origin,   sim->wanted,   sim->delta,         sim->coupled,     sim};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }

@@ -88,9 +88,10 @@ struct pl_sim {
     pl_anderson anderson;
     pl_krylov krylov;
     int coupled_capacity;
-    double *coupled;  /* right-hand side and solution of Newton's step with contacts */
-    double *spring;   /* [n, 3] sum of target/compliance */
-    int *vertex_work; /* [2 n] */
+    double *coupled;      /* right-hand side and solution of Newton's step with contacts */
+    double *spring;       /* [n, 3] sum of target/compliance */
+    int *vertex_work;     /* [2 n] */
+    double *element_work; /* [element_count] */
     pl_drive drive, substep_drive;
     double *pose_start;   /* [collider_count, 7] */
     int accelerated;      /* substeps that the next one's guess knows, up to two: */
