@@ -196,7 +196,8 @@ static void turn_vector(const pl_linear *l, bool back, const double *x, double *
 }
 
 /* w = S^-1 of the contact rows, given E^-1 x at the contacts, and f such that l->work = h^2 H^T f is
- * what it adds to x: -Dd^T w/h^2 or w. l->motion = H E^-1 (x + h^2 H^T f). */
+ * what it adds to x: -Dd^T w/h^2 or w. l->motion = H E^-1 (x + h^2 H^T f): untransposed by W;
+ * transposed the contact rows say what it is, Dl^T w - h^2 H z = rho x. */
 static void solve_contacts(pl_linear *l, const double *x, const double *moved, double *w)
 {
     pl_sim *sim = l->sim;
@@ -213,13 +214,19 @@ static void solve_contacts(pl_linear *l, const double *x, const double *moved, d
     pl_contact_space_solve(sim->ctx, &l->space, l->laws, sim->delassus.w, l->transposed, w);
     memset(l->work, 0, sizeof(double) * 3 * (size_t)sim->n);
     for (int c = 0; c < m; c++) {
-        double *f = l->force + 3 * c;
-        pl_mat3_tvec(l->laws[c].d_delta, w + 3 * c, f);
-        for (int k = 0; k < 3; k++)
+        double *f = l->force + 3 * c, *motion = l->motion + 3 * c;
+        if (l->transposed) {
+            pl_mat3_tvec(l->laws[c].d_delta, w + 3 * c, f);
+            pl_mat3_tvec(l->laws[c].d_lambda, w + 3 * c, motion);
+        }
+        for (int k = 0; k < 3; k++) {
             f[k] = l->transposed ? -f[k] / h2 : w[3 * c + k];
+            motion[k] = l->transposed ? (motion[k] - l->rho[c] * x[3 * c + k]) / h2 : motion[k];
+        }
         pl_contact_scatter(&l->turned.points[c], h2, f, l->work);
     }
-    pl_delassus_multiply(sim->ctx, m, sim->delassus.w, l->force, l->motion);
+    if (!l->transposed)
+        pl_delassus_multiply(sim->ctx, m, sim->delassus.w, l->force, l->motion);
 }
 
 /* [E^ H^T Dd^T; -h^2 H  Dl^T]^-1 or its untransposed form, with S. E^-1 is in single precision; but the
