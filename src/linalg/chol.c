@@ -18,6 +18,7 @@ struct pl_chol {
     int block;
     int last_count;
     int *last;                  /* [last_count] vertices eliminated last */
+    pl_supernodes supernodes;   /* of blocks of 3, */
     pl_triangular triangular;   /* of blocks of 3, in single precision: the factor, */
     pl_multifrontal multifront; /* how it is made, */
     pl_inverse inverse;         /* and its inverse */
@@ -151,19 +152,18 @@ done:
     return status;
 }
 
-/* The factor's layout, by reference. */
-static pl_supernodes supernodes(const pl_chol *c)
+static pl_status find_supernodes(pl_chol *c)
 {
     const cholmod_factor *f = c->factor;
-    return (pl_supernodes){
-        .n = (int)f->n,
-        .count = (int)f->nsuper,
-        .first = f->super,
-        .begin = f->pi,
-        .at = f->px,
-        .row = f->s,
-        .order = f->Perm,
-    };
+    bool *is_last = pl_alloc(c->ctx, f->n, sizeof *is_last);
+    if (!is_last)
+        return PL_ERROR_MEMORY;
+    for (int i = 0; i < 3 * c->last_count; i++)
+        is_last[3 * c->last[i / 3] + i % 3] = true;
+    pl_status status = pl_supernodes_create(c->ctx, (int)f->n, (int)f->nsuper, f->super, f->pi, f->px,
+                                            f->s, f->Perm, is_last, &c->supernodes);
+    pl_free(c->ctx, is_last);
+    return status;
 }
 
 pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, int last_count,
@@ -195,9 +195,10 @@ pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, 
     c->last_count = last_count;
     PL_CHECK(analyse(c), done);
     if (block == 3) {
-        pl_supernodes l = supernodes(c);
-        PL_CHECK(pl_triangular_create(ctx, &l, c->factor->xsize, &c->triangular), done);
-        PL_CHECK(pl_multifrontal_create(ctx, pattern, &l, &c->triangular, &c->multifront), done);
+        PL_CHECK(find_supernodes(c), done);
+        PL_CHECK(pl_triangular_create(ctx, &c->supernodes, c->factor->xsize, &c->triangular), done);
+        PL_CHECK(pl_multifrontal_create(ctx, pattern, &c->supernodes, &c->triangular, &c->multifront),
+                 done);
     }
     *out = c;
     c = NULL;
@@ -218,6 +219,7 @@ void pl_chol_destroy(pl_chol *c)
     cholmod_free_factor(&c->factor, &c->common);
     cholmod_finish(&c->common);
     pl_triangular_free(&c->triangular);
+    pl_supernodes_free(c->ctx, &c->supernodes);
     pl_multifrontal_free(&c->multifront);
     pl_inverse_free(c->ctx, &c->inverse);
     pl_free(c->ctx, c->work);
@@ -269,9 +271,8 @@ pl_status pl_chol_factor(pl_chol *c, const double *values)
         return pl_fail(c->ctx, PL_ERROR_NUMERIC, "the matrix is not positive definite (at vertex %d)",
                        (int)c->factor->minor / c->block);
     c->in_double = true;
-    pl_supernodes l = supernodes(c);
     if (c->block == 3)
-        pl_triangular_round(&c->triangular, &l, c->factor->x);
+        pl_triangular_round(&c->triangular, &c->supernodes, c->factor->x);
     return PL_OK;
 }
 
@@ -292,11 +293,10 @@ static double error_in_single(pl_chol *c, const pl_supernodes *l, const double *
 
 pl_rough pl_chol_factor_rough(pl_chol *c, const double *values)
 {
-    pl_supernodes l = supernodes(c);
     c->in_double = false;
-    if (!pl_multifrontal_factor(&c->multifront, &l, &c->triangular, values))
+    if (!pl_multifrontal_factor(&c->multifront, &c->supernodes, &c->triangular, values))
         return PL_ROUGH_INDEFINITE;
-    return error_in_single(c, &l, values) <= ROUGH_ENOUGH ? PL_ROUGH_GOOD : PL_ROUGH_POOR;
+    return error_in_single(c, &c->supernodes, values) <= ROUGH_ENOUGH ? PL_ROUGH_GOOD : PL_ROUGH_POOR;
 }
 
 /* By CHOLMOD; its right-hand sides have columns of their own. */
@@ -322,23 +322,20 @@ pl_status pl_chol_correct(pl_chol *c, const double *b, double *x)
 {
     if (c->block == 1)
         return pl_chol_solve(c, b, x);
-    pl_supernodes l = supernodes(c);
-    pl_triangular_solve(&c->triangular, &l, b, x);
+    pl_triangular_solve(&c->triangular, &c->supernodes, b, x);
     return PL_OK;
 }
 
 void pl_chol_focus(pl_chol *c, int count, const int *vertices)
 {
-    pl_supernodes l = supernodes(c);
     if (c->block == 3)
-        pl_triangular_focus(&c->triangular, &l, count, vertices);
+        pl_triangular_focus(&c->triangular, &c->supernodes, count, vertices);
 }
 
 pl_status pl_chol_begin(pl_chol *c, const double *b, double *x)
 {
     if (c->block == 3) {
-        pl_supernodes l = supernodes(c);
-        pl_triangular_begin(&c->triangular, &l, b, x);
+        pl_triangular_begin(&c->triangular, &c->supernodes, b, x);
         return PL_OK;
     }
     PL_TRY(pl_chol_solve(c, b, c->work));
@@ -349,8 +346,7 @@ pl_status pl_chol_begin(pl_chol *c, const double *b, double *x)
 pl_status pl_chol_end(pl_chol *c, const double *change, double *x)
 {
     if (c->block == 3) {
-        pl_supernodes l = supernodes(c);
-        pl_triangular_end(&c->triangular, &l, change, x);
+        pl_triangular_end(&c->triangular, &c->supernodes, change, x);
         return PL_OK;
     }
     PL_TRY(pl_chol_solve(c, change, x));
@@ -401,8 +397,8 @@ pl_status pl_chol_inverse_block(pl_chol *c, int row_count, const int *rows, int 
 {
     if (c->block == 1)
         return inverse_of_scalars(c, row_count, rows, col_count, cols, out, ld);
-    pl_supernodes l = supernodes(c);
-    return pl_inverse_block(&c->inverse, &c->triangular, &l, row_count, rows, col_count, cols, out, ld);
+    return pl_inverse_block(&c->inverse, &c->triangular, &c->supernodes, row_count, rows, col_count,
+                            cols, out, ld);
 }
 
 const int *pl_chol_last(const pl_chol *c, int *count)
@@ -413,6 +409,6 @@ const int *pl_chol_last(const pl_chol *c, int *count)
 
 pl_status pl_chol_inverse_last(pl_chol *c, double *out, int ld)
 {
-    pl_supernodes l = supernodes(c);
-    return pl_inverse_last(&c->inverse, &c->triangular, &l, c->last_count, c->last, out, ld);
+    return pl_inverse_last(&c->inverse, &c->triangular, &c->supernodes, c->last_count, c->last, out,
+                           ld);
 }

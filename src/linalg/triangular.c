@@ -277,8 +277,11 @@ void pl_triangular_round(pl_triangular *t, const pl_supernodes *l, const double 
     for (int k = 0; k < l->count; k++) {
         pl_panel p = pl_triangular_panel(l, k);
         float *columns = pl_triangular_scratch(t, omp_get_thread_num());
-        for (size_t i = 0; i < (size_t)p.height * (size_t)p.columns; i++)
-            columns[i] = (float)value[(size_t)l->at[k] + i];
+        for (int j = 0; j < p.columns; j++) {
+            const double *from = value + (size_t)l->at[k] + (size_t)j * (size_t)l->stride[k];
+            for (int i = 0; i < p.height; i++)
+                columns[(size_t)j * (size_t)p.height + (size_t)i] = (float)from[i];
+        }
         pl_triangular_store(t, l, k, 1, columns);
     }
 }

@@ -15,18 +15,7 @@
 #ifndef PL_TRIANGULAR_H
 #define PL_TRIANGULAR_H
 
-#include "core/core.h"
-
-/* A supernodal factor as CHOLMOD lays it out, borrowed. */
-typedef struct pl_supernodes {
-    int n;            /* unknowns */
-    int count;        /* supernodes, children before parents */
-    const int *first; /* [count + 1] first column of each */
-    const int *begin; /* [count + 1] where its rows start in `row` */
-    const int *at;    /* [count + 1] where its values start: column-major, as many rows as it has */
-    const int *row;   /* rows of each supernode, its own columns first */
-    const int *order; /* [n] the unknown that is at each place */
-} pl_supernodes;
+#include "linalg/supernodes.h"
 
 /* One supernode: its diagonal block and the rows below. */
 typedef struct pl_panel {
