@@ -418,7 +418,7 @@ enum {
 
 typedef struct pl_step_info {
     bool converged;
-    int iterations;       /* outer (Newton) iterations, all substeps */
+    int iterations;       /* outer (Newton) iterations: moves towards the solution, all substeps */
     int inner_iterations; /* of the contact solver */
     int linear_solves;    /* applications of a factor */
     int factorizations;

@@ -165,7 +165,6 @@ static pl_status correct_once(pl_newton *s, const double *q, double *move, doubl
     pl_sim *sim = s->sim;
     double h2 = s->sub->h * s->sub->h;
     int m = sim->contacts.count;
-    sim->info.iterations++;
     for (int i = 0; i < 3 * sim->n; i++)
         move[i] = -sim->residual[i];
     if (m > 0)

@@ -118,6 +118,7 @@ static pl_status attempt(pl_newton *s, const double *step, double t, bool *accep
     *accepted = acceptable(s, t, step != sim->move, trial_norm);
     if (!*accepted)
         return PL_OK;
+    sim->info.iterations++;
     double *swap = sim->iterate;
     sim->iterate = sim->trial, sim->trial = swap;
     swap = sim->move;
@@ -282,6 +283,7 @@ static void make_last_move(pl_newton *s)
                                sim->delta + 3 * c);
     for (int i = 0; i < 3 * sim->n; i++)
         sim->iterate[i] += sim->move[i];
+    sim->info.iterations++;
 }
 
 static pl_status iterate(pl_newton *s, pl_substep_result *out)
