@@ -1,7 +1,7 @@
 /* The Delassus matrix from cached columns of E^-1. */
 #include "contact/delassus.h"
 
-#include "contact/solve.h"
+#include "contact/system.h"
 
 #include <cblas.h>
 

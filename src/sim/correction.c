@@ -103,6 +103,17 @@ static double law_goal(const pl_newton *s, const double *move)
     return expected > LAW_EXACT_BELOW * s->sim->scene->def.tolerance ? LAW_GOAL * expected : 0;
 }
 
+pl_coupling pl_newton_coupling(const pl_sim *sim)
+{
+    return (pl_coupling){
+        .count = sim->contacts.count,
+        .laws = sim->laws,
+        .w = sim->delassus.w,
+        .single = sim->delassus.single,
+        .edition = sim->delassus.edition,
+    };
+}
+
 /* lambda from the contact law, given the move that the present forces (sim->origin) make. */
 static pl_status solve_law(pl_newton *s, const double *q, const double *move)
 {
@@ -112,13 +123,7 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
     for (int c = 0; c < m; c++)
         pl_contact_delta_exact(&sim->contacts.points[c], s->sub->q0, q, move, sim->free_motion + 3 * c);
     double goal = law_goal(s, move);
-    pl_contact_problem problem = {m,
-                                  sim->laws,
-                                  sim->delassus.w,
-                                  sim->delassus.single,
-                                  sim->free_motion,
-                                  sim->origin,
-                                  sim->delassus.edition};
+    pl_contact_problem problem = {pl_newton_coupling(sim), sim->free_motion, sim->origin};
     PL_TRY(pl_contact_solve(sim->ctx, &sim->contact_solver, &problem, goal, sim->lambda, &solution));
     sim->info.inner_iterations += solution.iterations;
     s->law_failed = !solution.converged;

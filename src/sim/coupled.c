@@ -8,7 +8,7 @@
  *
  * solved by GMRES with the same system as preconditioner, E^ for E, through contact space.
  */
-#include "sim/sim.h"
+#include "sim/newton.h"
 
 #include "core/vec.h"
 
@@ -53,7 +53,7 @@ static pl_status apply_factor(void *user, const double *x, double *y)
         for (int k = 0; k < 3; k++)
             force[3 * c + k] = x[3 * n + (size_t)(3 * c + k)] * sim->laws[c].rho / h2 - moved[k];
     }
-    pl_contact_back_substitute(&sim->contact_solver, m, force);
+    pl_contact_system_back_substitute(&sim->contact_solver.system, m, force);
     memset(sim->guess, 0, sizeof(double) * 3 * n);
     for (int c = 0; c < m; c++)
         pl_contact_scatter(&sim->contacts.points[c], h2, force + 3 * c, sim->guess);
@@ -85,9 +85,8 @@ pl_status pl_coupled_newton(pl_sim *sim, const double *q, const double *move, in
     pl_matrix_diagonal(sim, h);
     pl_elastic_evaluate(sim->elastic, q, false, h * h, sim->diagonal, NULL, sim->tangent);
     pl_stage(sim, PL_STAGE_ASSEMBLE);
-    pl_contact_problem problem = {
-        .count = m, .laws = sim->laws, .w = sim->delassus.w, .single = sim->delassus.single};
-    bool regular = pl_contact_linearize(sim->ctx, &sim->contact_solver, &problem, sim->lambda);
+    pl_coupling on = pl_newton_coupling(sim);
+    bool regular = pl_contact_linearize(sim->ctx, &sim->contact_solver, &on, sim->lambda);
     pl_stage(sim, PL_STAGE_CONTACT);
     if (!regular)
         return PL_OK;

@@ -121,7 +121,7 @@ void pl_matrix_forget(pl_sim *sim)
 {
     sim->factor = PL_FACTOR_NONE;
     pl_delassus_reset(&sim->delassus);
-    sim->contact_solver.schur.count = 0;
+    pl_contact_system_forget(&sim->contact_solver.system);
 }
 
 pl_status pl_matrix_refresh(pl_sim *sim, pl_factor_kind kind, double h, const double *q)

@@ -1,0 +1,222 @@
+/* Solving for a Newton step in contact space. */
+#include "contact/system.h"
+
+#include "contact/delassus.h"
+#include "core/vec.h"
+
+#include <lapacke.h>
+
+#define GMRES_LIMIT     12   /* more iterations than this and a new LU is cheaper */
+#define ROUGH_ENOUGH    1e-2 /* relative residual with a new LU that single precision may end at */
+#define WORTH_INVERTING 0.6  /* of the unknowns' cube: operations of LUs that W^-1 would have saved */
+
+void pl_contact_system_free(pl_context *ctx, pl_contact_system *s)
+{
+    void *arrays[] = {s->jacobian, s->pivot, s->vector, s->image};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        pl_free(ctx, arrays[k]);
+    pl_schur_free(ctx, &s->schur);
+    pl_firm_free(ctx, &s->firm);
+    pl_krylov_free(ctx, &s->krylov);
+    *s = (pl_contact_system){0};
+}
+
+void pl_contact_system_forget(pl_contact_system *s)
+{
+    s->schur.count = 0;
+}
+
+pl_status pl_contact_system_reserve(pl_context *ctx, pl_contact_system *s, int m)
+{
+    pl_status status = PL_OK;
+    size_t room = (size_t)m;
+    if (m <= s->capacity)
+        return PL_OK;
+    pl_contact_system_free(ctx, s);
+    PL_NEW(ctx, s->jacobian, 9 * room * room, fail);
+    PL_NEW(ctx, s->pivot, 3 * room, fail);
+    if (m >= PL_MANY_CONTACTS) {
+        PL_CHECK(pl_schur_reserve(ctx, &s->schur, m), fail);
+        PL_CHECK(pl_firm_reserve(ctx, &s->firm, m), fail);
+        PL_NEW(ctx, s->vector, 3 * room, fail);
+        PL_NEW(ctx, s->image, 3 * room, fail);
+        PL_CHECK(pl_krylov_reserve(ctx, &s->krylov, 3 * m, GMRES_LIMIT), fail);
+    }
+    s->capacity = m;
+    return PL_OK;
+fail:
+    pl_contact_system_free(ctx, s);
+    return status;
+}
+
+void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const double *w,
+                      double *jacobian)
+{
+    size_t size = 3 * (size_t)m;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > 64)
+    for (int c = 0; c < m; c++) {
+        const double *d = linear[c].d_delta, *w0 = w + 3 * (size_t)c * size;
+        for (size_t j = 0; j < size; j++)
+            for (int r = 0; r < 3; r++)
+                jacobian[j * size + (size_t)(3 * c + r)] =
+                    d[3 * r] * w0[j] + d[3 * r + 1] * w0[size + j] + d[3 * r + 2] * w0[2 * size + j];
+        for (int r = 0; r < 3; r++)
+            for (int k = 0; k < 3; k++)
+                jacobian[(size_t)(3 * c + k) * size + (size_t)(3 * c + r)] +=
+                    linear[c].d_lambda[3 * r + k];
+    }
+}
+
+/* ---- Many contacts ---- */
+
+typedef struct large_system {
+    pl_context *ctx;
+    pl_contact_system *s;
+    const pl_coupling *on;
+    const pl_law_linear *linear;
+} large_system;
+
+/* y = (D_lambda + D_delta W) x; s->image = W x */
+static pl_status apply_schur(void *user, const double *x, double *y)
+{
+    const large_system *l = user;
+    pl_contact_system *s = l->s;
+    int m = l->on->count;
+    for (int i = 0; i < 3 * m; i++)
+        s->vector[i] = (float)x[i];
+    pl_delassus_multiply_single(l->ctx, m, l->on->single, s->vector, s->image);
+    for (int c = 0; c < m; c++) {
+        double force[3], moved[3] = {s->image[3 * c], s->image[3 * c + 1], s->image[3 * c + 2]};
+        pl_mat3_vec(l->linear[c].d_delta, moved, y + 3 * c);
+        pl_mat3_vec(l->linear[c].d_lambda, x + 3 * c, force);
+        pl_axpy3(1, force, y + 3 * c);
+    }
+    return PL_OK;
+}
+
+static pl_status apply_lu(void *user, const double *x, double *y)
+{
+    const large_system *l = user;
+    pl_schur_solve(&l->s->schur, x, y);
+    return PL_OK;
+}
+
+static pl_status apply_firm(void *user, const double *x, double *y)
+{
+    const large_system *l = user;
+    pl_firm_solve(l->ctx, &l->s->firm, x, y);
+    return PL_OK;
+}
+
+/* Approximate inverses of S, in the order in which they are tried. */
+typedef enum way {
+    OLD_LU, /* of an earlier S, as long as that is cheaper than a new one */
+    FIRM,   /* where most contacts stick */
+    NEW_LU,
+    WAYS,
+} way;
+
+/* Whether W^-1 is there and suits S; or, if LUs that it would have saved have cost as much, is made. */
+static bool firm_suits(const large_system *l, bool make)
+{
+    pl_contact_system *s = l->s;
+    bool worth = make && s->regret > WORTH_INVERTING * pow(3 * l->on->count, 3);
+    if ((s->firm.count == 0 && !worth) || !pl_firm_suits(l->on->count, l->on->laws, l->linear))
+        return false;
+    if (s->firm.count == 0)
+        pl_firm_invert(l->ctx, &s->firm, l->on->count, l->on->single);
+    if (s->firm.count == 0)
+        s->regret = -INFINITY; /* singular: never again with this W */
+    return s->firm.count > 0;
+}
+
+/* Makes the inverse ready; false if it is not to be had, or not to be tried. */
+static bool prepare(const large_system *l, way by)
+{
+    pl_contact_system *s = l->s;
+    int m = l->on->count;
+    switch (by) {
+    case OLD_LU:
+        return s->schur.count == m && s->excess < pl_schur_patience(&s->schur) && !firm_suits(l, false);
+    case FIRM:
+        return firm_suits(l, true) && pl_firm_factor(l->ctx, &s->firm, l->on->laws, l->linear);
+    default:
+        pl_schur_factor(l->ctx, &s->schur, m, l->on->laws, l->linear, l->on->single);
+        s->excess = 0;
+        if (l->on->edition > 0 && pl_firm_suits(m, l->on->laws, l->linear))
+            s->regret += (2.0 / 3.0) * pow(s->schur.size, 3);
+        return s->schur.count > 0;
+    }
+}
+
+static pl_status solve_many(const large_system *l, const double *g, double accuracy, double *x,
+                            double *moved, bool *solved)
+{
+    pl_contact_system *s = l->s;
+    int size = 3 * l->on->count;
+    pl_krylov_result result = {0};
+    bool prepared = false;
+    if (s->edition != l->on->edition) {
+        s->edition = l->on->edition;
+        s->firm.count = 0;
+        s->regret = 0;
+    }
+    for (way by = OLD_LU; by < WAYS && !result.converged; by++) {
+        prepared = prepare(l, by);
+        if (!prepared)
+            continue;
+        PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, (void *)l},
+                        (pl_operator){by == FIRM ? apply_firm : apply_lu, (void *)l}, g, x, accuracy,
+                        GMRES_LIMIT, &result));
+        s->excess += by == OLD_LU ? result.iterations - 1 : 0;
+    }
+    /* What single precision leaves over is for the next Newton step. */
+    *solved = result.converged || (prepared && result.residual <= ROUGH_ENOUGH);
+    for (int i = 0; i < size; i++) /* the last product GMRES makes is that of its answer */
+        moved[i] = result.iterations > 0 ? s->image[i] : 0;
+    return PL_OK;
+}
+
+/* ---- Any number ---- */
+
+pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
+                                  const pl_law_linear *linear, const double *g, double accuracy,
+                                  double *x, double *moved, bool *solved)
+{
+    int m = on->count, size = 3 * m;
+    bool many = m >= PL_MANY_CONTACTS;
+    *solved = false;
+    if (many)
+        PL_TRY(solve_many(&(large_system){ctx, s, on, linear}, g, accuracy, x, moved, solved));
+    if (*solved)
+        return PL_OK;
+    pl_contact_schur(ctx, m, linear, on->w, s->jacobian);
+    memcpy(x, g, sizeof(double) * (size_t)size);
+    *solved = LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, s->jacobian, size, s->pivot, x, size) == 0;
+    if (many) {
+        memset(moved, 0, sizeof(double) * (size_t)size);
+        pl_delassus_multiply(ctx, m, on->w, x, moved);
+    }
+    return PL_OK;
+}
+
+bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
+                              const pl_law_linear *linear)
+{
+    int m = on->count, size = 3 * m;
+    if (m >= PL_MANY_CONTACTS) {
+        pl_schur_factor(ctx, &s->schur, m, on->laws, linear, on->single);
+        return s->schur.count == m;
+    }
+    pl_contact_schur(ctx, m, linear, on->w, s->jacobian);
+    return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, s->jacobian, size, s->pivot) == 0;
+}
+
+void pl_contact_system_back_substitute(pl_contact_system *s, int m, double *x)
+{
+    int size = 3 * m;
+    if (m >= PL_MANY_CONTACTS)
+        pl_schur_solve(&s->schur, x, x);
+    else
+        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, s->jacobian, size, s->pivot, x, size);
+}

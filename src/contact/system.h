@@ -1,0 +1,63 @@
+/*
+ * The linear systems of the contact law's Newton steps, S x = g with S = D_lambda + D_delta W.
+ *
+ * Those of few contacts are solved by a dense LU; of many by GMRES, as well as the Newton step
+ * deserves, with an approximate inverse: the LU of an earlier S (schur.h) for as long as that is
+ * cheaper than a new one, or where most contacts stick W^-1 and an LU of the others (firm.h). All that
+ * is in single precision: it changes how fast Newton's method converges, never what it converges to.
+ */
+#ifndef PL_CONTACT_SYSTEM_H
+#define PL_CONTACT_SYSTEM_H
+
+#include "contact/firm.h"
+#include "contact/schur.h"
+#include "linalg/krylov.h"
+
+/* From here on a step of GMRES with an old LU is cheaper than a new LU. */
+#define PL_MANY_CONTACTS 48
+
+/* What couples the contacts. */
+typedef struct pl_coupling {
+    int count;           /* m contacts */
+    const pl_law *laws;  /* [m] */
+    const double *w;     /* [3 m, 3 m] symmetric, row-major */
+    const float *single; /* the same rounded; needed from PL_MANY_CONTACTS on, NULL below */
+    int edition;         /* another one whenever w is; 0 if w is not known to last */
+} pl_coupling;
+
+typedef struct pl_contact_system {
+    int capacity;     /* contacts there is room for */
+    double *jacobian; /* [3 m, 3 m] LU of S, column-major for LAPACK */
+    int *pivot;       /* [3 m] of the last LU */
+    pl_schur schur;   /* with many contacts: of this S, or an earlier one */
+    int excess;       /* iterations spent with it since beyond what a new one takes */
+    pl_firm firm;     /* with many contacts that stick: of this W */
+    int edition;      /* of that W */
+    double regret;    /* operations of LUs with it that its inverse would have saved */
+    pl_krylov krylov;
+    float *vector, *image; /* [3 m] operands in single precision */
+} pl_contact_system;
+
+pl_status pl_contact_system_reserve(pl_context *ctx, pl_contact_system *s, int m);
+void pl_contact_system_free(pl_context *ctx, pl_contact_system *s);
+/* Drops the LU of an earlier S. */
+void pl_contact_system_forget(pl_contact_system *s);
+
+/* x = S^-1 g, [3 m] each, for the law's derivatives `linear` [m]; of many contacts to a relative
+ * residual of `accuracy` or as nearly as single precision can, and then `moved` [3 m] is W x. *solved
+ * is false when S is singular. */
+pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
+                                  const pl_law_linear *linear, const double *g, double accuracy,
+                                  double *x, double *moved, bool *solved);
+
+/* S column-major for LAPACK, [3 m, 3 m]. */
+void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const double *w,
+                      double *schur);
+
+/* The LU of S, of many contacts nearly; false when S is singular. */
+bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
+                              const pl_law_linear *linear);
+/* x [3 m] <- S^-1 x with the LU of the last pl_contact_system_factor. */
+void pl_contact_system_back_substitute(pl_contact_system *s, int m, double *x);
+
+#endif

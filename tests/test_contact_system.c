@@ -1,0 +1,190 @@
+/* Newton systems in contact space: few and many contacts, old inverses, W that lasts, singular ones. */
+#include "common_contact_system.h"
+
+#include "contact/system.h"
+
+enum { FEW = 30 };
+
+static contact_system made;
+static double wide[SIZE * SIZE];
+
+/* The first m contacts of the system made, with their part of W; singles stay where they are. */
+static pl_coupling coupling(int m, int edition)
+{
+    static float single[SIZE * SIZE];
+    for (int i = 0; i < 3 * m; i++)
+        for (int j = 0; j < 3 * m; j++) {
+            single[3 * m * i + j] = made.w[SIZE * i + j];
+            wide[3 * m * i + j] = made.w[SIZE * i + j];
+        }
+    return (pl_coupling){m, made.laws, wide, m >= PL_MANY_CONTACTS ? single : NULL, edition};
+}
+
+/* |g - S x|/|g| and, with many contacts, |moved - W x|/|W x|. */
+static void check(const pl_coupling *on, const double *g, const double *x, const double *moved,
+                  double accuracy)
+{
+    int size = 3 * on->count;
+    double left = 0, all = 0, off = 0, length = 0, wx[SIZE];
+    for (int i = 0; i < size; i++) {
+        wx[i] = 0;
+        for (int j = 0; j < size; j++)
+            wx[i] += on->w[size * i + j] * x[j];
+        off += moved ? (moved[i] - wx[i]) * (moved[i] - wx[i]) : 0;
+        length += wx[i] * wx[i];
+    }
+    for (int i = 0; i < size; i++) {
+        const pl_law_linear *l = &made.linear[i / 3];
+        double r = g[i];
+        for (int k = 0; k < 3; k++)
+            r -= l->d_delta[3 * (i % 3) + k] * wx[i - i % 3 + k] +
+                 l->d_lambda[3 * (i % 3) + k] * x[i - i % 3 + k];
+        left += r * r;
+        all += g[i] * g[i];
+    }
+    assert_close(sqrt(left / all), 0, accuracy);
+    assert_close(sqrt(off / length), 0, 2e-6); /* single precision */
+}
+
+static void test_solve(void **state)
+{
+    (void)state;
+    double g[SIZE], x[SIZE], moved[SIZE];
+    uint64_t seed = 4;
+    bool solved;
+    for (int i = 0; i < SIZE; i++)
+        g[i] = test_random(&seed);
+    for (int threads = 1; threads <= 3; threads += 2) {
+        pl_context *ctx = test_context(threads);
+        pl_contact_system s = {0};
+        assert_ok(ctx, pl_contact_system_reserve(ctx, &s, COUNT));
+        make_contact_system(&made, 3, 1e-2);
+        pl_coupling on = coupling(FEW, 0);
+        assert_ok(ctx, pl_contact_system_solve(ctx, &s, &on, made.linear, g, 1e-2, x, moved, &solved));
+        assert_true(solved);
+        check(&on, g, x, NULL, 1e-13);
+        assert_true(pl_contact_system_factor(ctx, &s, &on, made.linear));
+        memcpy(x, g, sizeof x);
+        pl_contact_system_back_substitute(&s, FEW, x);
+        check(&on, g, x, NULL, 1e-13);
+
+        /* Many: as well as asked for, by a new LU and then by the old one. */
+        on = coupling(COUNT, 0);
+        for (double accuracy = 1e-1; accuracy > 1e-5; accuracy *= 0.1) {
+            assert_ok(ctx, pl_contact_system_solve(ctx, &s, &on, made.linear, g, accuracy, x, moved,
+                                                   &solved));
+            assert_true(solved && s.schur.count == COUNT && s.firm.count == 0);
+            check(&on, g, x, moved, 1.01 * accuracy); /* GMRES' own residual is of W rounded */
+        }
+        pl_contact_system_forget(&s);
+        assert_int_equal(s.schur.count, 0);
+        pl_contact_system_free(ctx, &s);
+        pl_context_destroy(ctx);
+    }
+}
+
+/* Contacts that stick but for some, each time others: W^-1 once it would have paid, until W is another.
+ */
+static void test_lasting(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_contact_system s = {0};
+    double g[SIZE], x[SIZE], moved[SIZE];
+    uint64_t seed = 4;
+    bool solved;
+    for (int i = 0; i < SIZE; i++)
+        g[i] = test_random(&seed);
+    assert_ok(ctx, pl_contact_system_reserve(ctx, &s, COUNT));
+    for (int edition = 0; edition < 3; edition++) {
+        for (int k = 0; k < 6; k++) {
+            make_contact_system(&made, 1, 0);
+            for (int c = k; c < COUNT; c += 5) {
+                made.linear[c].d_delta[4] = made.linear[c].d_delta[8] = 1e-2;
+                made.linear[c].d_lambda[4] = made.linear[c].d_lambda[8] = 1;
+            }
+            pl_coupling on = coupling(COUNT, edition);
+            s.schur.count = 0; /* as after many changes */
+            assert_ok(ctx,
+                      pl_contact_system_solve(ctx, &s, &on, made.linear, g, 1e-4, x, moved, &solved));
+            assert_true(solved);
+            check(&on, g, x, moved, 1.01e-4);
+            assert_int_equal(s.firm.count, edition > 0 && k > 1 ? COUNT : 0);
+        }
+    }
+    pl_contact_system_free(ctx, &s);
+    pl_context_destroy(ctx);
+}
+
+static void test_singular(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_contact_system s = {0};
+    double g[SIZE] = {1}, x[SIZE], moved[SIZE];
+    bool solved = true;
+    make_contact_system(&made, 1, 0);
+    made.linear[5] = (pl_law_linear){0};
+    assert_ok(ctx, pl_contact_system_reserve(ctx, &s, COUNT));
+    for (int m = FEW; m <= COUNT; m += COUNT - FEW) {
+        pl_coupling on = coupling(m, 0);
+        assert_ok(ctx, pl_contact_system_solve(ctx, &s, &on, made.linear, g, 1e-2, x, moved, &solved));
+        assert_false(solved);
+        assert_false(pl_contact_system_factor(ctx, &s, &on, made.linear));
+    }
+    pl_contact_system_free(ctx, &s);
+    pl_context_destroy(ctx);
+}
+
+/* S = D_lambda + D_delta W, entry by entry, on one and on three threads. */
+static void test_schur(void **state)
+{
+    (void)state;
+    static double w[SIZE * SIZE], schur[2][SIZE * SIZE];
+    static pl_law_linear linear[COUNT];
+    uint64_t seed = 6;
+    for (int i = 0; i < SIZE * SIZE; i++)
+        w[i] = test_random(&seed);
+    for (int c = 0; c < COUNT; c++)
+        for (int k = 0; k < 9; k++) {
+            linear[c].d_delta[k] = test_random(&seed);
+            linear[c].d_lambda[k] = test_random(&seed);
+        }
+    for (int t = 0; t < 2; t++) {
+        pl_context *ctx = test_context(1 + 2 * t);
+        pl_contact_schur(ctx, COUNT, linear, w, schur[t]);
+        pl_context_destroy(ctx);
+    }
+    assert_memory_equal(schur[0], schur[1], sizeof schur[0]);
+    for (int i = 0; i < SIZE; i++)
+        for (int j = 0; j < SIZE; j++) {
+            double sum = i / 3 == j / 3 ? linear[i / 3].d_lambda[3 * (i % 3) + j % 3] : 0;
+            for (int k = 0; k < 3; k++)
+                sum += linear[i / 3].d_delta[3 * (i % 3) + k] * w[(3 * (i / 3) + k) * SIZE + j];
+            assert_close(schur[0][j * SIZE + i], sum, 1e-14);
+        }
+}
+
+static pl_status run(pl_context *ctx, void *user)
+{
+    (void)user;
+    pl_contact_system s = {0};
+    pl_status status = pl_contact_system_reserve(ctx, &s, COUNT);
+    pl_contact_system_free(ctx, &s);
+    return status;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    assert_true(test_fail_every_allocation(run, NULL) >= 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_solve), cmocka_unit_test(test_lasting), cmocka_unit_test(test_singular),
+        cmocka_unit_test(test_schur), cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
