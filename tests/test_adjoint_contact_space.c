@@ -10,8 +10,8 @@ enum { COUNT = 24, SIZE = 3 * COUNT };
 
 typedef struct problem {
     pl_law_linear laws[COUNT];
-    double rho[COUNT], w[SIZE * SIZE], s[SIZE * SIZE]; /* s row-major */
-
+    double rho[COUNT], s[SIZE * SIZE]; /* s row-major */
+    float w[SIZE * SIZE];
 } problem;
 
 /* W = h^2 H M^-1 H^T/2 plus a smooth part that couples everything, below rho in every direction. */
@@ -19,9 +19,9 @@ static void make_w(problem *p)
 {
     for (int i = 0; i < SIZE; i++)
         for (int j = 0; j < SIZE; j++)
-            p->w[SIZE * i + j] = 0.5 / COUNT * cos(0.1 * (i - j)) * (i % 3 == j % 3);
+            p->w[SIZE * i + j] = (float)(0.5 / COUNT * cos(0.1 * (i - j)) * (i % 3 == j % 3));
     for (int i = 0; i < SIZE; i++)
-        p->w[(SIZE + 1) * i] += 0.3;
+        p->w[(SIZE + 1) * i] += 0.3f;
     for (int c = 0; c < COUNT; c++)
         p->rho[c] = 1;
 }
@@ -73,7 +73,9 @@ static double error_of(pl_context *ctx, pl_contact_space *space, problem *p, boo
 }
 
 /* Contacts that stick, slide, slide fast, are open, have no friction: as many unknowns as they need.
- * The error is what weak rows leave out: 1e-7 of what they hear of others. */
+ * The error is that of single precision, and what weak rows leave out: 1e-7 of what they hear of
+ * others.
+ */
 static void test_rows_are_as_many_as_contacts_need(void **state)
 {
     (void)state;
@@ -97,7 +99,7 @@ static void test_rows_are_as_many_as_contacts_need(void **state)
         assert_false(singular);
         assert_int_equal(space.size, kinds[k].rows * COUNT);
         for (int transposed = 0; transposed < 2; transposed++)
-            assert_true(error_of(ctx, &space, p, transposed) < 1e-7);
+            assert_true(error_of(ctx, &space, p, transposed) < 3e-7);
     }
     /* All kinds at once: the fewer-row ones among those with three. */
     for (int c = 0; c < COUNT; c++) {
@@ -108,7 +110,7 @@ static void test_rows_are_as_many_as_contacts_need(void **state)
     assert_ok(ctx, pl_contact_space_factor(ctx, &space, COUNT, p->laws, p->rho, p->w, &singular));
     assert_int_equal(space.size, rows);
     for (int transposed = 0; transposed < 2; transposed++)
-        assert_true(error_of(ctx, &space, p, transposed) < 1e-7);
+        assert_true(error_of(ctx, &space, p, transposed) < 3e-7);
     free(p);
     pl_contact_space_free(ctx, &space);
     pl_context_destroy(ctx);
@@ -133,7 +135,7 @@ static void test_memory(void **state)
     make_w(p);
     for (int c = 0; c < COUNT; c++)
         place(p, c, 0.5, 1, 1e-12);
-    assert_int_equal(test_fail_every_allocation(factor, p), 14);
+    assert_int_equal(test_fail_every_allocation(factor, p), 16);
     free(p);
 }
 

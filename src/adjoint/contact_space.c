@@ -12,7 +12,8 @@
 
 void pl_contact_space_free(pl_context *ctx, pl_contact_space *s)
 {
-    void *arrays[] = {s->place, s->basis, s->matrix, s->pivot, s->reduced, s->vector, s->image};
+    void *arrays[] = {s->place,   s->basis,  s->matrix, s->pivot,
+                      s->reduced, s->vector, s->image,  s->narrow};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     *s = (pl_contact_space){0};
@@ -31,6 +32,7 @@ static pl_status reserve(pl_context *ctx, pl_contact_space *s, int m)
     PL_NEW(ctx, s->reduced, 3 * wanted, fail);
     PL_NEW(ctx, s->vector, 3 * wanted, fail);
     PL_NEW(ctx, s->image, 3 * wanted, fail);
+    PL_NEW(ctx, s->narrow, 6 * wanted, fail);
     s->capacity = (int)wanted;
     return PL_OK;
 fail:
@@ -94,8 +96,7 @@ static void complete(const int place[3], double t[9])
 }
 
 /* Which rows of contact c are strong, and its X. */
-static void place_rows(pl_contact_space *s, int c, const pl_law_linear *law, double rho,
-                       const double *w)
+static void place_rows(pl_contact_space *s, int c, const pl_law_linear *law, double rho, const float *w)
 {
     size_t size = 3 * (size_t)s->count;
     double t[9];
@@ -104,25 +105,28 @@ static void place_rows(pl_contact_space *s, int c, const pl_law_linear *law, dou
         s->place[3 * c + r] = pl_norm3(dd) * rho > WEAK * pl_norm3(dl) ? s->size++ : -1;
         memcpy(t + 3 * r, dl, 3 * sizeof *t);
         for (int k = 0; k < 3; k++)
-            pl_axpy3(dd[k], w + (size_t)(3 * c + k) * size + 3 * (size_t)c, t + 3 * r);
+            for (int j = 0; j < 3; j++)
+                t[3 * r + j] += dd[k] * w[(size_t)(3 * c + k) * size + (size_t)(3 * c + j)];
     }
     complete(s->place + 3 * c, t);
     pl_inverse3(t, s->basis + 9 * (size_t)c);
 }
 
 /* The rows of R of contact c. */
-static void fill_rows(const pl_contact_space *s, int c, const pl_law_linear *law, const double *w)
+static void fill_rows(const pl_contact_space *s, int c, const pl_law_linear *law, const float *w)
 {
     size_t size = 3 * (size_t)s->count;
     for (int r = 0; r < 3; r++) {
         int at = s->place[3 * c + r];
         if (at < 0)
             continue;
-        double *out = s->matrix + (size_t)at * (size_t)s->size;
-        const double *dd = law->d_delta + 3 * r, *w0 = w + 3 * (size_t)c * size;
+        float *out = s->matrix + (size_t)at * (size_t)s->size;
+        const double *dd = law->d_delta + 3 * r;
+        const float *w0 = w + 3 * (size_t)c * size;
         for (int d = 0; d < s->count; d++) {
             const int *place = s->place + 3 * d;
-            const double *x = s->basis + 9 * (size_t)d, *block = w0 + 3 * (size_t)d;
+            const double *x = s->basis + 9 * (size_t)d;
+            const float *block = w0 + 3 * (size_t)d;
             double row[3];
             if (place[0] < 0 && place[1] < 0 && place[2] < 0)
                 continue;
@@ -131,13 +135,13 @@ static void fill_rows(const pl_contact_space *s, int c, const pl_law_linear *law
                          dd[2] * block[2 * size + (size_t)k] + (d == c ? law->d_lambda[3 * r + k] : 0);
             for (int k = 0; k < 3; k++)
                 if (place[k] >= 0)
-                    out[place[k]] = (row[0] * x[k] + row[1] * x[3 + k] + row[2] * x[6 + k]);
+                    out[place[k]] = (float)(row[0] * x[k] + row[1] * x[3 + k] + row[2] * x[6 + k]);
         }
     }
 }
 
 pl_status pl_contact_space_factor(pl_context *ctx, pl_contact_space *s, int m,
-                                  const pl_law_linear *laws, const double *rho, const double *w,
+                                  const pl_law_linear *laws, const double *rho, const float *w,
                                   bool *singular)
 {
     PL_TRY(reserve(ctx, s, m));
@@ -149,23 +153,27 @@ pl_status pl_contact_space_factor(pl_context *ctx, pl_contact_space *s, int m,
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (3 * m > WORTH_THREADS)
     for (int c = 0; c < m; c++)
         fill_rows(s, c, &laws[c], w);
-    *singular = !pl_lu_factor(ctx, s->size, s->matrix, s->pivot);
+    *singular = !pl_lu_factor_single(ctx, s->size, s->matrix, s->pivot);
     return PL_OK;
 }
 
 /* s->image = W s->vector, which only weak rows ask for. */
-static void multiply(const pl_context *ctx, pl_contact_space *s, const double *w)
+static void multiply(const pl_context *ctx, pl_contact_space *s, const float *w)
 {
     if (s->size == 3 * s->count)
         return;
-    memset(s->image, 0, sizeof(double) * 3 * (size_t)s->count);
-    pl_delassus_multiply(ctx, s->count, w, s->vector, s->image);
+    float *from = s->narrow, *to = s->narrow + 3 * (size_t)s->count;
+    for (int i = 0; i < 3 * s->count; i++)
+        from[i] = (float)s->vector[i];
+    pl_delassus_multiply_single(ctx, s->count, w, from, to);
+    for (int i = 0; i < 3 * s->count; i++)
+        s->image[i] = to[i];
 }
 
 static void solve_reduced(pl_contact_space *s, bool transposed)
 {
     if (s->size > 0)
-        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, transposed ? 'N' : 'T', s->size, 1, s->matrix, s->size,
+        LAPACKE_sgetrs_work(LAPACK_COL_MAJOR, transposed ? 'N' : 'T', s->size, 1, s->matrix, s->size,
                             s->pivot, s->reduced, s->size);
 }
 
@@ -184,8 +192,8 @@ static void add_strong(const pl_contact_space *s, int c, double *out)
             out[k] += s->basis[9 * (size_t)c + (size_t)(3 * k + r)] * s->reduced[s->place[3 * c + r]];
 }
 
-static void solve_plain(pl_context *ctx, pl_contact_space *s, const pl_law_linear *laws,
-                        const double *w, double *g)
+static void solve_plain(pl_context *ctx, pl_contact_space *s, const pl_law_linear *laws, const float *w,
+                        double *g)
 {
     memset(s->vector, 0, sizeof(double) * 3 * (size_t)s->count);
     for (int c = 0; c < s->count; c++)
@@ -195,8 +203,9 @@ static void solve_plain(pl_context *ctx, pl_contact_space *s, const pl_law_linea
         for (int r = 0; r < 3; r++) {
             int at = s->place[3 * c + r];
             if (at >= 0)
-                s->reduced[at] = (g[3 * c + r] - pl_dot3(laws[c].d_lambda + 3 * r, s->vector + 3 * c) -
-                                  pl_dot3(laws[c].d_delta + 3 * r, s->image + 3 * c));
+                s->reduced[at] =
+                    (float)(g[3 * c + r] - pl_dot3(laws[c].d_lambda + 3 * r, s->vector + 3 * c) -
+                            pl_dot3(laws[c].d_delta + 3 * r, s->image + 3 * c));
         }
     solve_reduced(s, false);
     for (int c = 0; c < s->count; c++) {
@@ -206,14 +215,14 @@ static void solve_plain(pl_context *ctx, pl_contact_space *s, const pl_law_linea
 }
 
 static void solve_transposed(pl_context *ctx, pl_contact_space *s, const pl_law_linear *laws,
-                             const double *w, double *g)
+                             const float *w, double *g)
 {
     for (int c = 0; c < s->count; c++) {
         double along[3];
         pl_mat3_tvec(s->basis + 9 * (size_t)c, g + 3 * c, along);
         for (int r = 0; r < 3; r++)
             if (s->place[3 * c + r] >= 0)
-                s->reduced[s->place[3 * c + r]] = along[r];
+                s->reduced[s->place[3 * c + r]] = (float)along[r];
     }
     solve_reduced(s, true);
     memset(s->vector, 0, sizeof(double) * 3 * (size_t)s->count);
@@ -238,7 +247,7 @@ static void solve_transposed(pl_context *ctx, pl_contact_space *s, const pl_law_
 }
 
 void pl_contact_space_solve(pl_context *ctx, pl_contact_space *s, const pl_law_linear *laws,
-                            const double *w, bool transposed, double *x)
+                            const float *w, bool transposed, double *x)
 {
     if (transposed)
         solve_transposed(ctx, s, laws, w, x);

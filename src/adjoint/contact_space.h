@@ -10,8 +10,8 @@
  *     lambda = X_w g_w + X_s t,     R t = g_s - (Dl + Dd W)_s X_w g_w,    R = (Dl + Dd W)_s X_s
  *     transposed:   R^T w_s = X_s^T g,     w_w = X_w^T (g - (Dl + Dd W)_s^T w_s)
  *
- * Weak is so weak that what is left out is below what the iteration is to reach; the rest is exact, so
- * that the iterates hold stuck contacts fast.
+ * What is left out of weak rows is no more than single precision, in which all this is, leaves out
+ * anyway. It need not be exact: the contact rows are met to the last digit afterwards (precondition.c).
  */
 #ifndef PL_CONTACT_SPACE_H
 #define PL_CONTACT_SPACE_H
@@ -25,10 +25,11 @@ typedef struct pl_contact_space {
     int *place;             /* [m, 3] a row's place among them, or -1 */
     double *basis;          /* [m, 9] X of each contact, a column for each row */
     size_t room;            /* entries there is room for in */
-    double *matrix;         /* [size, size] LU of R, row-major (LAPACK sees R^T) */
+    float *matrix;          /* [size, size] LU of R, row-major (LAPACK sees R^T) */
     int *pivot;             /* [3 m] */
-    double *reduced;        /* [3 m] */
+    float *reduced;         /* [3 m] */
     double *vector, *image; /* [3 m] */
+    float *narrow;          /* [2, 3 m] the same for a product */
 } pl_contact_space;
 
 void pl_contact_space_free(pl_context *ctx, pl_contact_space *s);
@@ -36,11 +37,11 @@ void pl_contact_space_free(pl_context *ctx, pl_contact_space *s);
 /* For m contacts with these derivatives, rho [m] (m/N) of theirs and w [3 m, 3 m]. *singular when R is:
  * solves are then not to be asked for. */
 pl_status pl_contact_space_factor(pl_context *ctx, pl_contact_space *s, int m,
-                                  const pl_law_linear *laws, const double *rho, const double *w,
+                                  const pl_law_linear *laws, const double *rho, const float *w,
                                   bool *singular);
 
 /* x [3 m] <- S^-1 x, or S^-T x, as nearly as said above; with what the factor was made of. */
 void pl_contact_space_solve(pl_context *ctx, pl_contact_space *s, const pl_law_linear *laws,
-                            const double *w, bool transposed, double *x);
+                            const float *w, bool transposed, double *x);
 
 #endif

@@ -78,7 +78,7 @@ void pl_linear_free(pl_linear *l)
 {
     void *arrays[] = {
         l->u,         l->laws, l->d_mu,  l->rho,  l->rhs,   l->solution, l->work, l->diagonal_inverse,
-        l->reference, l->turn, l->ahead, l->lift, l->force, l->motion};
+        l->reference, l->turn, l->ahead, l->lift, l->motion};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(l->sim->ctx, arrays[k]);
     pl_contact_space_free(l->sim->ctx, &l->space);
@@ -93,9 +93,8 @@ static pl_status reserve(pl_linear *l, int m)
     if (l->rhs && m <= l->contact_capacity)
         return PL_OK;
     size_t room = (size_t)m + (size_t)m / 2 + 8, size = 3 * (size_t)l->sim->n + 3 * room;
-    void **arrays[] = {(void **)&l->laws,  (void **)&l->d_mu,     (void **)&l->rho,
-                       (void **)&l->rhs,   (void **)&l->solution, (void **)&l->lift,
-                       (void **)&l->force, (void **)&l->motion};
+    void **arrays[] = {(void **)&l->laws,     (void **)&l->d_mu, (void **)&l->rho,   (void **)&l->rhs,
+                       (void **)&l->solution, (void **)&l->lift, (void **)&l->motion};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         pl_free(ctx, *arrays[k]);
         *arrays[k] = NULL;
@@ -107,7 +106,6 @@ static pl_status reserve(pl_linear *l, int m)
     PL_NEW(ctx, l->laws, room, done);
     PL_NEW(ctx, l->d_mu, 3 * room, done);
     PL_NEW(ctx, l->rho, room, done);
-    PL_NEW(ctx, l->force, 3 * room, done);
     PL_NEW(ctx, l->motion, 3 * room, done);
     PL_NEW(ctx, l->rhs, size, done);
     PL_NEW(ctx, l->solution, size, done);

@@ -28,7 +28,7 @@ typedef struct pl_linear {
     double *d_mu;             /* [m, 3] */
     double *rho;              /* [m] row scales of the contact block */
     pl_contact_space space;   /* solves with S */
-    double *force, *motion;   /* [m, 3] of a preconditioner's solve */
+    double *motion;           /* [m, 3] of the contacts in a preconditioner's solve */
     double *diagonal_inverse; /* [n, 9] of the Jacobi preconditioner */
     double *reference;        /* [n, 3] where the factor was made: at rest, or another substep's end */
     double *turn;             /* [n, 9] rotations of the vertices' surroundings since, */

@@ -82,8 +82,8 @@ static pl_status factor_schur(pl_linear *l)
     turn_contacts(l);
     PL_TRY(pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), l->sub.h, &l->turned));
     pl_matrix_focus(sim);
-    PL_TRY(
-        pl_contact_space_factor(sim->ctx, &l->space, m, l->laws, l->rho, sim->delassus.w, &singular));
+    PL_TRY(pl_contact_space_factor(sim->ctx, &l->space, m, l->laws, l->rho, sim->delassus.single,
+                                   &singular));
     if (singular)
         return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "step %d: the contact block is singular",
                        l->sub.step + 1);
@@ -195,9 +195,49 @@ static void turn_vector(const pl_linear *l, bool back, const double *x, double *
     }
 }
 
-/* w = S^-1 of the contact rows, given E^-1 x at the contacts, and f such that l->work = h^2 H^T f is
- * what it adds to x: -Dd^T w/h^2 or w. l->motion = H E^-1 (x + h^2 H^T f): untransposed by W;
- * transposed the contact rows say what it is, Dl^T w - h^2 H z = rho x. */
+/* The motion that meets contact c's row to the last digit, -h^2 motion + Dl^T w = rho x, whatever w;
+ * and the force f = -Dd^T w/h^2. */
+static void meet_row_transposed(const pl_linear *l, int c, const double *x, const double *w,
+                                double *motion, double *f)
+{
+    double h2 = l->sub.h * l->sub.h;
+    pl_mat3_tvec(l->laws[c].d_delta, w, f);
+    pl_mat3_tvec(l->laws[c].d_lambda, w, motion);
+    for (int k = 0; k < 3; k++) {
+        f[k] /= -h2;
+        motion[k] = (motion[k] - l->rho[c] * x[k]) / h2;
+    }
+}
+
+/* The nearest motion and force w that meet it, Dd motion + Dl w = rho x/h^2, forces measured as motions
+ * by rho. */
+static void meet_row(const pl_linear *l, int c, const double *x, double *w, double *motion, double *f)
+{
+    const pl_law_linear *law = &l->laws[c];
+    double h2 = l->sub.h * l->sub.h, rho = l->rho[c];
+    double normal[9], inverse[9], left[3], push[3], by[3];
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++)
+            normal[3 * a + b] = pl_dot3(law->d_delta + 3 * a, law->d_delta + 3 * b) +
+                                pl_dot3(law->d_lambda + 3 * a, law->d_lambda + 3 * b) / (rho * rho);
+    pl_inverse3(normal, inverse);
+    pl_mat3_vec(law->d_delta, motion, left);
+    pl_mat3_vec(law->d_lambda, w, push);
+    for (int k = 0; k < 3; k++)
+        left[k] = rho / h2 * x[k] - left[k] - push[k];
+    pl_mat3_vec(inverse, left, by);
+    pl_mat3_tvec(law->d_delta, by, left);
+    pl_mat3_tvec(law->d_lambda, by, push);
+    for (int k = 0; k < 3; k++) {
+        motion[k] += left[k];
+        w[k] += push[k] / (rho * rho);
+        f[k] = w[k];
+    }
+}
+
+/* w = S^-1 of the contact rows, given E^-1 x at the contacts, and l->work = h^2 H^T f, what it adds to
+ * x: f = -Dd^T w/h^2 or w. l->motion is the contacts' part of the answer, H E^-1 (x + h^2 H^T f) but
+ * for what meeting the rows takes. */
 static void solve_contacts(pl_linear *l, const double *x, const double *moved, double *w)
 {
     pl_sim *sim = l->sim;
@@ -211,27 +251,23 @@ static void solve_contacts(pl_linear *l, const double *x, const double *moved, d
             w[3 * c + k] = l->transposed ? l->rho[c] * x[3 * c + k] + h2 * at[k]
                                          : l->rho[c] / h2 * x[3 * c + k] - pulled[k];
     }
-    pl_contact_space_solve(sim->ctx, &l->space, l->laws, sim->delassus.w, l->transposed, w);
+    pl_contact_space_solve(sim->ctx, &l->space, l->laws, sim->delassus.single, l->transposed, w);
+    if (!l->transposed)
+        pl_delassus_multiply(sim->ctx, m, sim->delassus.w, w, l->motion);
     memset(l->work, 0, sizeof(double) * 3 * (size_t)sim->n);
     for (int c = 0; c < m; c++) {
-        double *f = l->force + 3 * c, *motion = l->motion + 3 * c;
-        if (l->transposed) {
-            pl_mat3_tvec(l->laws[c].d_delta, w + 3 * c, f);
-            pl_mat3_tvec(l->laws[c].d_lambda, w + 3 * c, motion);
-        }
-        for (int k = 0; k < 3; k++) {
-            f[k] = l->transposed ? -f[k] / h2 : w[3 * c + k];
-            motion[k] = l->transposed ? (motion[k] - l->rho[c] * x[3 * c + k]) / h2 : motion[k];
-        }
+        double f[3];
+        if (l->transposed)
+            meet_row_transposed(l, c, x + 3 * c, w + 3 * c, l->motion + 3 * c, f);
+        else
+            meet_row(l, c, x + 3 * c, w + 3 * c, l->motion + 3 * c, f);
         pl_contact_scatter(&l->turned.points[c], h2, f, l->work);
     }
-    if (!l->transposed)
-        pl_delassus_multiply(sim->ctx, m, sim->delassus.w, l->force, l->motion);
 }
 
-/* [E^ H^T Dd^T; -h^2 H  Dl^T]^-1 or its untransposed form, with S. E^-1 is in single precision; but the
- * contacts move as W says, so that those that stick are held to the last digit, which gradients
- * through them are made of. */
+/* [E^ H^T Dd^T; -h^2 H  Dl^T]^-1 or its untransposed form, with S. Both inverses are in single
+ * precision; but the contacts move as their rows want it, so that those that stick are held to the last
+ * digit, which gradients through them are made of. */
 static pl_status apply_schur(pl_linear *l, const double *x, double *y)
 {
     pl_sim *sim = l->sim;

@@ -1,8 +1,6 @@
 /* The Delassus matrix from cached columns of E^-1. */
 #include "contact/delassus.h"
 
-#include "contact/system.h"
-
 #include <cblas.h>
 
 #define BLOCK_ROWS    96
@@ -131,11 +129,10 @@ static pl_status reserve_matrix(pl_context *ctx, pl_delassus *d, int size)
     if (size <= d->size_capacity)
         return PL_OK;
     size_t wanted = (size_t)size + (size_t)size / 2;
-    bool many = wanted >= 3 * PL_MANY_CONTACTS;
     double *w = pl_alloc(ctx, wanted * wanted, sizeof *w);
-    float *single = many ? pl_alloc(ctx, wanted * wanted, sizeof *single) : NULL;
+    float *single = pl_alloc(ctx, wanted * wanted, sizeof *single);
     pl_delassus_key *keys = pl_alloc(ctx, wanted / 3 + 1, sizeof *keys);
-    bool ok = w && keys && (single || !many);
+    bool ok = w && keys && single;
     pl_free(ctx, ok ? d->w : w);
     pl_free(ctx, ok ? d->single : single);
     pl_free(ctx, ok ? d->keys : keys);
@@ -167,7 +164,7 @@ static void build_rows(pl_delassus *d, double h, const pl_contact_set *set, int 
                    3 * sizeof(double));
     }
     double *rows = d->w + 3 * (size_t)a * size;
-    for (size_t k = 0; set->count >= PL_MANY_CONTACTS && k < 3 * size; k++)
+    for (size_t k = 0; k < 3 * size; k++)
         d->single[3 * (size_t)a * size + k] = (float)rows[k];
 }
 

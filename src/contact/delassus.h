@@ -26,7 +26,7 @@ typedef struct pl_delassus {
     double built_h;        /* its time step */
     pl_delassus_key *keys; /* [built] and the rest it depends on */
     int edition;           /* how many there were: never 0 for a w that stands */
-    float *single;         /* the same rounded, where the contact solver wants it */
+    float *single;         /* [3 m, 3 m] the same rounded */
 } pl_delassus;
 
 pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out);

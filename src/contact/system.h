@@ -21,7 +21,7 @@ typedef struct pl_coupling {
     int count;           /* m contacts */
     const pl_law *laws;  /* [m] */
     const double *w;     /* [3 m, 3 m] symmetric, row-major */
-    const float *single; /* the same rounded; needed from PL_MANY_CONTACTS on, NULL below */
+    const float *single; /* the same rounded; for many contacts */
     int edition;         /* another one whenever w is; 0 if w is not known to last */
 } pl_coupling;
 
