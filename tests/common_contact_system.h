@@ -46,23 +46,28 @@ static inline void make_contact_system(contact_system *s, int stick, double leak
     }
 }
 
-/* The relative residual of y = S^-1 x. */
-static inline double contact_system_residual(const contact_system *s, const double *x, const double *y)
+/* S = D_lambda + D_delta W, an entry of it. */
+static inline double contact_system_entry(const contact_system *s, int i, int j)
+{
+    const pl_law_linear *l = &s->linear[i / 3];
+    double sum = i / 3 == j / 3 ? l->d_lambda[3 * (i % 3) + j % 3] : 0;
+    for (int k = 0; k < 3; k++)
+        sum += l->d_delta[3 * (i % 3) + k] * (double)s->w[(i - i % 3 + k) * SIZE + j];
+    return sum;
+}
+
+/* The relative residual of y = S^-1 x or S^-T x, of the first m contacts alone. */
+static inline double contact_system_residual(const contact_system *s, int m, bool transposed,
+                                             const double *x, const double *y)
 {
     double left = 0, all = 0;
-    for (int c = 0; c < COUNT; c++)
-        for (int r = 0; r < 3; r++) {
-            double sum = -x[3 * c + r];
-            for (int k = 0; k < 3; k++) {
-                double moved = 0;
-                for (int j = 0; j < SIZE; j++)
-                    moved += (double)s->w[(3 * c + k) * SIZE + j] * y[j];
-                sum += s->linear[c].d_delta[3 * r + k] * moved +
-                       s->linear[c].d_lambda[3 * r + k] * y[3 * c + k];
-            }
-            left += sum * sum;
-            all += x[3 * c + r] * x[3 * c + r];
-        }
+    for (int i = 0; i < 3 * m; i++) {
+        double sum = -x[i];
+        for (int j = 0; j < 3 * m; j++)
+            sum += y[j] * (transposed ? contact_system_entry(s, j, i) : contact_system_entry(s, i, j));
+        left += sum * sum;
+        all += x[i] * x[i];
+    }
     return sqrt(left / all);
 }
 

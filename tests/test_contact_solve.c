@@ -13,13 +13,17 @@ typedef struct problem {
     int m;
     pl_law laws[MANY];
     double w[9 * MANY * MANY], b[3 * MANY];
-    float single[9 * MANY * MANY];
+    float single[9 * MANY * MANY], stiffness[9 * MANY * MANY];
+    pl_delassus delassus; /* of these */
 } problem;
 
 /* The first m of its contacts. */
-static pl_contact_problem given(const problem *p, int m, const double *origin, int edition)
+static pl_contact_problem given(problem *p, int m, const double *origin)
 {
-    return (pl_contact_problem){{m, p->laws, p->w, p->single, edition}, p->b, origin};
+    p->delassus.w = p->w;
+    p->delassus.single = p->single;
+    p->delassus.stiffness = p->stiffness;
+    return (pl_contact_problem){{m, p->laws, &p->delassus}, p->b, origin};
 }
 
 /* W = rho (G G^T + 0.2 I) with columns of G in proportion to 1/sqrt(size): contacts that feel each
@@ -79,11 +83,10 @@ static void check(const problem *p, const double *lambda, const double *delta)
     }
 }
 
-static pl_contact_solution solve(pl_context *ctx, pl_contact_solver *s, const problem *p,
-                                 double *lambda)
+static pl_contact_solution solve(pl_context *ctx, pl_contact_solver *s, problem *p, double *lambda)
 {
     pl_contact_solution out;
-    pl_contact_problem whole = given(p, p->m, no_force, 0);
+    pl_contact_problem whole = given(p, p->m, no_force);
     assert_ok(ctx, pl_contact_solve(ctx, s, &whole, 0, lambda, &out));
     if (!out.converged)
         fail_msg("%d contacts, mu %g: residual %g m after %d iterations", p->m, p->laws[0].mu,
@@ -130,7 +133,7 @@ static void test_goal(void **state)
     pl_contact_solution rough, fine;
     double lambda[2][3 * MOST] = {0};
     make(&p, MOST, 0.3, 21);
-    pl_contact_problem whole = given(&p, p.m, no_force, 0);
+    pl_contact_problem whole = given(&p, p.m, no_force);
     assert_ok(ctx, pl_contact_solve(ctx, &s, &whole, 1e-6, lambda[0], &rough));
     assert_true(rough.converged && rough.residual <= 1e-6);
     pl_contact_solver_forget(&s); /* or the first answer is where the second solve starts */
@@ -190,9 +193,10 @@ static void test_lasting(void **state)
             }
         for (int i = 0; i < 9 * MANY * MANY; i++)
             p.single[i] = (float)p.w[i];
+        p.delassus = (pl_delassus){.lasts = true};
         memset(lambda, 0, sizeof lambda);
         for (int k = 0; k < 12; k++) {
-            pl_contact_problem lasting = given(&p, p.m, no_force, edition);
+            pl_contact_problem lasting = given(&p, p.m, no_force);
             pl_contact_solution out;
             assert_ok(ctx, pl_contact_solve(ctx, &s, &lasting, 0, lambda, &out));
             assert_true(out.converged);
@@ -203,7 +207,7 @@ static void test_lasting(void **state)
             for (int c = 0; c < MANY; c++) /* some begin to slip, others stop */
                 p.b[3 * c + 1] = 5e-4 * ((c + k) % 9 == 0) * (1 + 0.1 * (c % 4));
         }
-        assert_int_equal(s.system.firm.count, edition < 3 ? MANY : 0);
+        assert_int_equal(p.delassus.stiff, edition < 3);
     }
     pl_contact_solver_free(ctx, &s);
     pl_context_destroy(ctx);
@@ -275,7 +279,7 @@ static void test_near_the_answer(void **state)
             origin[i] = lambda[i];
         }
         pl_contact_solver_forget(&s);
-        pl_contact_problem near = given(&p, p.m, origin, 0);
+        pl_contact_problem near = given(&p, p.m, origin);
         assert_ok(ctx, pl_contact_solve(ctx, &s, &near, 0, lambda, &out));
         assert_true(out.converged && out.sharp);
         for (int c = 0; c < p.m; c++) {
@@ -339,11 +343,11 @@ static void test_no_contacts(void **state)
 
 static pl_status run(pl_context *ctx, void *user)
 {
-    const problem *p = user;
+    problem *p = user;
     pl_contact_solver s = {0};
     pl_contact_solution out;
     double lambda[3 * MOST] = {0};
-    pl_contact_problem first = given(p, 1, no_force, 0), whole = given(p, p->m, no_force, 0);
+    pl_contact_problem first = given(p, 1, no_force), whole = given(p, p->m, no_force);
     pl_status status = pl_contact_solve(ctx, &s, &first, 0, lambda, &out);
     if (status == PL_OK)
         status = pl_contact_solve(ctx, &s, &whole, 0, lambda, &out);

@@ -27,7 +27,9 @@ typedef struct pl_linear {
     pl_law_linear *laws;      /* [m] Dd, Dl */
     double *d_mu;             /* [m, 3] */
     double *rho;              /* [m] row scales of the contact block */
-    pl_contact_space space;   /* solves with S */
+    pl_contact_space space;   /* solves with S, */
+    pl_firm firm;             /* or of many contacts that stick, */
+    bool through_firm;        /* if used */
     double *motion;           /* [m, 3] of the contacts in a preconditioner's solve */
     double *diagonal_inverse; /* [n, 9] of the Jacobi preconditioner */
     double *reference;        /* [n, 3] where the factor was made: at rest, or another substep's end */

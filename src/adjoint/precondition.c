@@ -71,19 +71,48 @@ static void turn_contacts(pl_linear *l)
     l->turned.count = set->count;
 }
 
-/* W and what solves with S = Dl + Dd W need. */
+/* What solves with S = Dl + Dd W need: W^-1 where most contacts stick and it pays, or an LU. */
+static pl_status factor_contacts(pl_linear *l, bool *singular)
+{
+    pl_sim *sim = l->sim;
+    pl_context *ctx = sim->ctx;
+    pl_delassus *d = &sim->delassus;
+    int m = sim->contacts.count;
+    bool suits = m >= PL_MANY_CONTACTS && pl_firm_suits(m, d->single, l->laws);
+    l->through_firm = false;
+    *singular = false;
+    if (suits && pl_delassus_invert(ctx, d, m)) {
+        PL_TRY(pl_firm_reserve(ctx, &l->firm, l->contact_capacity));
+        l->through_firm = pl_firm_factor(ctx, &l->firm, m, d->single, d->stiffness, l->laws);
+    }
+    if (l->through_firm)
+        return PL_OK;
+    PL_TRY(pl_contact_space_factor(ctx, &l->space, m, l->laws, l->rho, d->single, singular));
+    if (suits)
+        pl_delassus_regret(d, (2.0 / 3.0) * pow(l->space.size, 3));
+    return PL_OK;
+}
+
+/* x [3 m] <- S^-1 x, or S^-T x */
+static void solve_schur(pl_linear *l, double *x)
+{
+    const pl_delassus *d = &l->sim->delassus;
+    if (l->through_firm)
+        pl_firm_solve(l->sim->ctx, &l->firm, d->stiffness, l->transposed, x, x);
+    else
+        pl_contact_space_solve(l->sim->ctx, &l->space, l->laws, d->single, l->transposed, x);
+}
+
 static pl_status factor_schur(pl_linear *l)
 {
     pl_sim *sim = l->sim;
-    int m = sim->contacts.count;
     bool singular;
-    if (m == 0)
+    if (sim->contacts.count == 0)
         return PL_OK;
     turn_contacts(l);
     PL_TRY(pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), l->sub.h, &l->turned));
     pl_matrix_focus(sim);
-    PL_TRY(pl_contact_space_factor(sim->ctx, &l->space, m, l->laws, l->rho, sim->delassus.single,
-                                   &singular));
+    PL_TRY(factor_contacts(l, &singular));
     if (singular)
         return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "step %d: the contact block is singular",
                        l->sub.step + 1);
@@ -251,7 +280,7 @@ static void solve_contacts(pl_linear *l, const double *x, const double *moved, d
             w[3 * c + k] = l->transposed ? l->rho[c] * x[3 * c + k] + h2 * at[k]
                                          : l->rho[c] / h2 * x[3 * c + k] - pulled[k];
     }
-    pl_contact_space_solve(sim->ctx, &l->space, l->laws, sim->delassus.single, l->transposed, w);
+    solve_schur(l, w);
     if (!l->transposed)
         pl_delassus_multiply(sim->ctx, m, sim->delassus.w, w, l->motion);
     memset(l->work, 0, sizeof(double) * 3 * (size_t)sim->n);

@@ -1,10 +1,15 @@
 /* The Delassus matrix from cached columns of E^-1. */
 #include "contact/delassus.h"
 
-#include <cblas.h>
+#include "core/vec.h"
 
-#define BLOCK_ROWS    96
-#define WORTH_THREADS 450 /* rows of W: from here on threads pay for their start */
+#include <cblas.h>
+#include <lapacke.h>
+
+#define BLOCK_ROWS      96
+#define WORTH_THREADS   450  /* rows of W: from here on threads pay for their start */
+#define WORTH_INVERTING 0.6  /* of the unknowns' cube: operations that W^-1 would have saved */
+#define LEAST_PIVOT     1e-4 /* of W, over its diagonal: single precision has three digits left there */
 
 pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out)
 {
@@ -24,6 +29,7 @@ void pl_delassus_free(pl_context *ctx, pl_delassus *d)
     pl_free(ctx, d->inverse);
     pl_free(ctx, d->w);
     pl_free(ctx, d->single);
+    pl_free(ctx, d->stiffness);
     pl_free(ctx, d->keys);
     *d = (pl_delassus){0};
 }
@@ -131,14 +137,16 @@ static pl_status reserve_matrix(pl_context *ctx, pl_delassus *d, int size)
     size_t wanted = (size_t)size + (size_t)size / 2;
     double *w = pl_alloc(ctx, wanted * wanted, sizeof *w);
     float *single = pl_alloc(ctx, wanted * wanted, sizeof *single);
+    float *stiffness = pl_alloc(ctx, wanted * wanted, sizeof *stiffness);
     pl_delassus_key *keys = pl_alloc(ctx, wanted / 3 + 1, sizeof *keys);
-    bool ok = w && keys && single;
+    bool ok = w && keys && single && stiffness;
     pl_free(ctx, ok ? d->w : w);
     pl_free(ctx, ok ? d->single : single);
+    pl_free(ctx, ok ? d->stiffness : stiffness);
     pl_free(ctx, ok ? d->keys : keys);
     if (!ok)
         return PL_ERROR_MEMORY;
-    d->w = w, d->single = single, d->keys = keys;
+    d->w = w, d->single = single, d->stiffness = stiffness, d->keys = keys;
     d->built = 0;
     d->size_capacity = (int)wanted;
     return PL_OK;
@@ -168,25 +176,58 @@ static void build_rows(pl_delassus *d, double h, const pl_contact_set *set, int 
         d->single[3 * (size_t)a * size + k] = (float)rows[k];
 }
 
-/* Notes the set's keys; whether W is already that of this set: so it is while contacts of planes stay.
- */
-static bool same_keys(pl_delassus *d, double h, const pl_contact_set *set)
+typedef enum change { NOTHING, FRAMES, VERTICES } change;
+
+/* What the present W lacks of being this set's; with planes nothing, while contacts stay. */
+static change compare(const pl_delassus *d, double h, const pl_contact_set *set)
 {
-    bool same = d->built == set->count && d->built_h == h;
+    change found = NOTHING;
+    if (d->built != set->count || d->built_h != h)
+        return VERTICES;
     for (int c = 0; c < set->count; c++) {
         const pl_contact_point *p = &set->points[c];
-        pl_delassus_key key;
-        memset(&key, 0, sizeof key); /* padding too: keys are compared as bytes */
-        key.count = p->count;
-        memcpy(key.vertex, p->vertex, sizeof key.vertex);
-        memcpy(key.beta, p->beta, sizeof key.beta);
-        memcpy(key.frame, p->frame, sizeof key.frame);
-        same = same && memcmp(&key, &d->keys[c], sizeof key) == 0;
-        memcpy(&d->keys[c], &key, sizeof key);
+        const pl_delassus_key *key = &d->keys[c];
+        if (key->count != p->count || memcmp(key->vertex, p->vertex, sizeof key->vertex) != 0 ||
+            memcmp(key->beta, p->beta, sizeof key->beta) != 0)
+            return VERTICES;
+        if (memcmp(key->frame, p->frame, sizeof key->frame) != 0)
+            found = FRAMES;
+    }
+    return found;
+}
+
+static void note_keys(pl_delassus *d, double h, const pl_contact_set *set)
+{
+    for (int c = 0; c < set->count; c++) {
+        const pl_contact_point *p = &set->points[c];
+        d->keys[c].count = p->count;
+        memcpy(d->keys[c].vertex, p->vertex, sizeof p->vertex);
+        memcpy(d->keys[c].beta, p->beta, sizeof p->beta);
+        for (int i = 0; i < 9; i++)
+            d->keys[c].turn[i] = (float)pl_dot3(p->frame + i / 3 * 3, d->keys[c].frame + i % 3 * 3);
+        memcpy(d->keys[c].frame, p->frame, sizeof p->frame);
     }
     d->built = set->count;
     d->built_h = h;
-    return same;
+}
+
+/* P_ab <- Q_a P_ab Q_b^T for the rows of contact a. */
+static void turn_rows(pl_delassus *d, int a)
+{
+    size_t size = 3 * (size_t)d->built;
+    const float *qa = d->keys[a].turn;
+    for (int b = 0; b < d->built; b++) {
+        float *p = d->stiffness + 3 * (size_t)a * size + 3 * (size_t)b, t[9];
+        const float *qb = d->keys[b].turn;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                t[3 * i + j] = qa[3 * i] * p[j] + qa[3 * i + 1] * p[size + (size_t)j] +
+                               qa[3 * i + 2] * p[2 * size + (size_t)j];
+        for (size_t i = 0; i < 3; i++)
+            for (size_t j = 0; j < 3; j++)
+                p[i * size + j] =
+                    t[3 * i] * qb[3 * j] + t[3 * i + 1] * qb[3 * j + 1] + t[3 * i + 2] * qb[3 * j + 2];
+    }
 }
 
 pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, double h,
@@ -194,13 +235,55 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
 {
     PL_TRY(ensure_slots(ctx, d, chol, set));
     PL_TRY(reserve_matrix(ctx, d, 3 * set->count));
-    if (same_keys(d, h, set))
+    change found = compare(d, h, set);
+    if (found == NOTHING)
         return PL_OK;
-    d->edition++;
+    if (found == VERTICES) {
+        d->stiff = false;
+        d->lasts = true;
+        d->regret = 0;
+    }
+    note_keys(d, h, set);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (set->count > 64)
-    for (int a = 0; a < set->count; a++)
+    for (int a = 0; a < set->count; a++) {
         build_rows(d, h, set, a);
+        if (d->stiff)
+            turn_rows(d, a);
+    }
     return PL_OK;
+}
+
+void pl_delassus_regret(pl_delassus *d, double operations)
+{
+    d->regret += operations;
+}
+
+static bool invert(pl_context *ctx, pl_delassus *d, size_t n)
+{
+    float *p = d->stiffness;
+    memcpy(p, d->single, sizeof(float) * n * n);
+    if (LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'L', (int)n, p, (int)n) != 0)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!(p[i * n + i] * p[i * n + i] > LEAST_PIVOT * d->single[i * n + i]))
+            return false;
+    if (LAPACKE_spotri_work(LAPACK_COL_MAJOR, 'L', (int)n, p, (int)n) != 0)
+        return false;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            p[i * n + j] = p[j * n + i];
+    return true;
+}
+
+bool pl_delassus_invert(pl_context *ctx, pl_delassus *d, int m)
+{
+    double n = 3 * m;
+    if (d->stiff || !d->lasts || d->regret <= WORTH_INVERTING * n * n * n)
+        return d->stiff;
+    d->stiff = invert(ctx, d, 3 * (size_t)m);
+    d->lasts = d->stiff; /* singular: not to be tried again */
+    return d->stiff;
 }
 
 /* Blocks of rows are the same for any number of threads. */

@@ -1,6 +1,9 @@
 /*
  * W = h^2 H E^-1 H^T for the contacts of a step. Blocks of E^-1 between touched vertices are kept as
  * long as the factor of E is: sliding and resting contacts pay for their columns once.
+ *
+ * So is W^-1, once it is made: while the same vertices touch, only frames change, W -> Q W Q^T with a
+ * rotation for each contact, and W^-1 likewise.
  */
 #ifndef PL_DELASSUS_H
 #define PL_DELASSUS_H
@@ -12,6 +15,7 @@
 typedef struct pl_delassus_key {
     int count, vertex[PL_STENCIL];
     double beta[PL_STENCIL], frame[9];
+    float turn[9]; /* Q: from the frame it had to the one it has */
 } pl_delassus_key;
 
 typedef struct pl_delassus {
@@ -25,8 +29,11 @@ typedef struct pl_delassus {
     int built;             /* contacts of the present w (0 = none), */
     double built_h;        /* its time step */
     pl_delassus_key *keys; /* [built] and the rest it depends on */
-    int edition;           /* how many there were: never 0 for a w that stands */
     float *single;         /* [3 m, 3 m] the same rounded */
+    float *stiffness;      /* [3 m, 3 m] W^-1 in single precision, */
+    bool stiff;            /* if it is there */
+    double regret;         /* operations that it would have saved while these vertices touch, */
+    bool lasts;            /* as they may */
 } pl_delassus;
 
 pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out);
@@ -36,6 +43,12 @@ void pl_delassus_reset(pl_delassus *d);
 /* Fills d->w for this set, asking the factor for the columns it lacks. */
 pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, double h,
                             const pl_contact_set *set);
+
+/* Notes so many operations of an LU that W^-1 would have saved. */
+void pl_delassus_regret(pl_delassus *d, double operations);
+/* d->stiff afterwards: made now if what it would have saved is what it costs, and if W has an inverse,
+ * which it has not where a vertex touches two planes, or not for single precision. */
+bool pl_delassus_invert(pl_context *ctx, pl_delassus *d, int m);
 
 /* y += W x, [3 m] each. */
 void pl_delassus_multiply(const pl_context *ctx, int m, const double *w, const double *x, double *y);

@@ -8,9 +8,8 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-#define FIRM        1e-2 /* the largest D_lambda/rho of a firm contact */
-#define MOST_LOOSE  0.4  /* of all contacts: from here on the other way (schur.h) is as cheap */
-#define LEAST_PIVOT 1e-4 /* of W, over its diagonal: single precision has three digits left there */
+#define FIRM       1e-2 /* the largest D_lambda of a firm contact, over its diagonal of W */
+#define MOST_LOOSE 0.4  /* of all contacts: from here on the other way (schur.h) is as cheap */
 
 static int most_loose(int m)
 {
@@ -19,7 +18,7 @@ static int most_loose(int m)
 
 void pl_firm_free(pl_context *ctx, pl_firm *f)
 {
-    void *arrays[] = {f->inverse, f->loose, f->direct, f->lu, f->pivot, f->motion, f->rhs, f->force};
+    void *arrays[] = {f->loose, f->direct, f->lu, f->pivot, f->motion, f->rhs, f->force};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     *f = (pl_firm){0};
@@ -32,7 +31,6 @@ pl_status pl_firm_reserve(pl_context *ctx, pl_firm *f, int m)
     if (m <= f->capacity)
         return PL_OK;
     pl_firm_free(ctx, f);
-    PL_NEW(ctx, f->inverse, 9 * room * room, fail);
     PL_NEW(ctx, f->loose, room, fail);
     PL_NEW(ctx, f->direct, 9 * room, fail);
     PL_NEW(ctx, f->lu, 9 * most * most, fail);
@@ -47,64 +45,49 @@ fail:
     return status;
 }
 
-static bool is_firm(const pl_law *law, const pl_law_linear *at)
+static bool is_firm(int m, const float *w, const pl_law_linear *linear, int c)
 {
-    double sum = 0;
+    size_t next = 3 * (size_t)m + 1;
+    const float *own = w + 3 * (size_t)c * next;
+    double sum = 0, rho = (own[0] + own[next] + own[2 * next]) / 3;
     for (int k = 0; k < 9; k++)
-        sum += at->d_lambda[k] * at->d_lambda[k];
-    return sqrt(sum) <= FIRM * law->rho;
+        sum += linear[c].d_lambda[k] * linear[c].d_lambda[k];
+    return sqrt(sum) <= FIRM * rho;
 }
 
-bool pl_firm_suits(int m, const pl_law *laws, const pl_law_linear *linear)
+bool pl_firm_suits(int m, const float *w, const pl_law_linear *linear)
 {
     int loose = 0;
     for (int c = 0; c < m; c++)
-        loose += !is_firm(&laws[c], &linear[c]);
+        loose += !is_firm(m, w, linear, c);
     return loose <= most_loose(m);
 }
 
-void pl_firm_invert(pl_context *ctx, pl_firm *f, int m, const float *w)
-{
-    size_t n = 3 * (size_t)m;
-    f->count = 0;
-    memcpy(f->inverse, w, sizeof(float) * n * n);
-    if (LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'L', (int)n, f->inverse, (int)n) != 0)
-        return;
-    for (size_t i = 0; i < n; i++)
-        if (!(f->inverse[i * n + i] * f->inverse[i * n + i] > LEAST_PIVOT * w[i * n + i]))
-            return;
-    if (LAPACKE_spotri_work(LAPACK_COL_MAJOR, 'L', (int)n, f->inverse, (int)n) != 0)
-        return;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i; j++)
-            f->inverse[i * n + j] = f->inverse[j * n + i];
-    f->count = m;
-}
-
 /* The equations of the loose contact at place a. */
-static void fill_rows(pl_firm *f, const pl_law_linear *linear, int a)
+static void fill_rows(pl_firm *f, const float *p, const pl_law_linear *linear, int a)
 {
     size_t n = 3 * (size_t)f->count, size = 3 * (size_t)f->loose_count;
     int c = f->loose[a];
-    const float *dl = f->direct + 9 * (size_t)c, *p = f->inverse + 3 * (size_t)c * n;
+    const float *dl = f->direct + 9 * (size_t)c, *own = p + 3 * (size_t)c * n;
     for (int r = 0; r < 3; r++) {
         float *out = f->lu + (3 * (size_t)a + (size_t)r) * size;
         for (int b = 0; b < f->loose_count; b++)
             for (size_t k = 0, j = 3 * (size_t)f->loose[b]; k < 3; k++, j++)
                 out[3 * (size_t)b + k] =
-                    dl[3 * r] * p[j] + dl[3 * r + 1] * p[n + j] + dl[3 * r + 2] * p[2 * n + j];
+                    dl[3 * r] * own[j] + dl[3 * r + 1] * own[n + j] + dl[3 * r + 2] * own[2 * n + j];
         for (int k = 0; k < 3; k++)
             out[3 * a + k] += (float)linear[c].d_delta[3 * r + k];
     }
 }
 
-bool pl_firm_factor(pl_context *ctx, pl_firm *f, const pl_law *laws, const pl_law_linear *linear)
+bool pl_firm_factor(pl_context *ctx, pl_firm *f, int m, const float *w, const float *p,
+                    const pl_law_linear *linear)
 {
-    int firm = f->count;
+    int firm = m;
+    f->count = m;
     f->loose_count = 0;
-    for (int c = 0; c < f->count; c++) {
-        bool moves = is_firm(&laws[c], &linear[c]);
+    for (int c = 0; c < m; c++) {
+        bool moves = is_firm(m, w, linear, c);
         double inverse[9];
         f->loose[moves ? --firm : f->loose_count++] = c;
         pl_inverse3(linear[c].d_delta, inverse);
@@ -113,7 +96,7 @@ bool pl_firm_factor(pl_context *ctx, pl_firm *f, const pl_law *laws, const pl_la
     }
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (f->loose_count > 64)
     for (int a = 0; a < f->loose_count; a++)
-        fill_rows(f, linear, a);
+        fill_rows(f, p, linear, a);
     return f->loose_count == 0 || pl_lu_factor_single(ctx, 3 * f->loose_count, f->lu, f->pivot);
 }
 
@@ -123,35 +106,80 @@ static void multiply3(const float a[9], const float x[3], float y[3])
         y[r] = a[3 * r] * x[0] + a[3 * r + 1] * x[1] + a[3 * r + 2] * x[2];
 }
 
-/* The loose contacts' motion, given that of the firm ones. */
-static void solve_loose(pl_firm *f, const double *x)
+static void multiply3_transposed(const float a[9], const float x[3], float y[3])
 {
-    int n = 3 * f->count, size = 3 * f->loose_count;
-    for (int a = 0; a < f->loose_count; a++) {
-        int c = f->loose[a];
-        float felt[3], *rhs = f->rhs + 3 * a;
-        cblas_sgemv(CblasRowMajor, CblasNoTrans, 3, n, 1, f->inverse + 3 * (size_t)c * (size_t)n, n,
-                    f->motion, 1, 0, felt, 1);
-        multiply3(f->direct + 9 * (size_t)c, felt, rhs);
-        for (int k = 0; k < 3; k++)
-            rhs[k] = (float)x[3 * c + k] - rhs[k];
-    }
-    LAPACKE_sgetrs_work(LAPACK_COL_MAJOR, 'T', size, 1, f->lu, size, f->pivot, f->rhs, size);
-    for (int a = 0; a < f->loose_count; a++)
-        memcpy(f->motion + 3 * f->loose[a], f->rhs + 3 * a, 3 * sizeof(float));
+    for (int r = 0; r < 3; r++)
+        y[r] = a[r] * x[0] + a[3 + r] * x[1] + a[6 + r] * x[2];
 }
 
-void pl_firm_solve(pl_context *ctx, pl_firm *f, const double *x, double *y)
+/* f->rhs <- T^-1 f->rhs or T^-T f->rhs, T = D_delta + D_lambda P_ll of the loose contacts. */
+static void solve_loose(pl_firm *f, bool transposed)
 {
-    memset(f->motion, 0, sizeof(float) * 3 * (size_t)f->count);
+    int size = 3 * f->loose_count;
+    if (size > 0)
+        LAPACKE_sgetrs_work(LAPACK_COL_MAJOR, transposed ? 'N' : 'T', size, 1, f->lu, size, f->pivot,
+                            f->rhs, size);
+}
+
+static void solve_plain(pl_context *ctx, pl_firm *f, const float *p, const double *x, double *y)
+{
+    int n = 3 * f->count;
+    memset(f->motion, 0, sizeof(float) * (size_t)n);
     for (int a = f->loose_count; a < f->count; a++) {
         int c = f->loose[a];
         float told[3] = {(float)x[3 * c], (float)x[3 * c + 1], (float)x[3 * c + 2]};
         multiply3(f->direct + 9 * (size_t)c, told, f->motion + 3 * c);
     }
-    if (f->loose_count > 0)
-        solve_loose(f, x);
-    pl_delassus_multiply_single(ctx, f->count, f->inverse, f->motion, f->force);
-    for (int i = 0; i < 3 * f->count; i++)
+    for (int a = 0; a < f->loose_count; a++) {
+        int c = f->loose[a];
+        float felt[3], *rhs = f->rhs + 3 * a;
+        cblas_sgemv(CblasRowMajor, CblasNoTrans, 3, n, 1, p + 3 * (size_t)c * (size_t)n, n, f->motion,
+                    1, 0, felt, 1);
+        multiply3(f->direct + 9 * (size_t)c, felt, rhs);
+        for (int k = 0; k < 3; k++)
+            rhs[k] = (float)x[3 * c + k] - rhs[k];
+    }
+    solve_loose(f, false);
+    for (int a = 0; a < f->loose_count; a++)
+        memcpy(f->motion + 3 * f->loose[a], f->rhs + 3 * a, 3 * sizeof(float));
+    pl_delassus_multiply_single(ctx, f->count, p, f->motion, f->force);
+    for (int i = 0; i < n; i++)
         y[i] = f->force[i];
+}
+
+static void solve_transposed(pl_context *ctx, pl_firm *f, const float *p, const double *x, double *y)
+{
+    int n = 3 * f->count;
+    for (int i = 0; i < n; i++)
+        f->motion[i] = (float)x[i];
+    pl_delassus_multiply_single(ctx, f->count, p, f->motion, f->force);
+    for (int a = 0; a < f->loose_count; a++)
+        memcpy(f->rhs + 3 * a, f->force + 3 * f->loose[a], 3 * sizeof(float));
+    solve_loose(f, true);
+    for (int a = 0; a < f->loose_count; a++) {
+        int c = f->loose[a];
+        float taken[3];
+        multiply3_transposed(f->direct + 9 * (size_t)c, f->rhs + 3 * a, taken);
+        cblas_sgemv(CblasRowMajor, CblasTrans, 3, n, -1, p + 3 * (size_t)c * (size_t)n, n, taken, 1, 1,
+                    f->force, 1);
+    }
+    for (int a = 0; a < f->count; a++) {
+        int c = f->loose[a];
+        float found[3];
+        if (a < f->loose_count)
+            memcpy(found, f->rhs + 3 * a, sizeof found);
+        else
+            multiply3_transposed(f->direct + 9 * (size_t)c, f->force + 3 * c, found);
+        for (int k = 0; k < 3; k++)
+            y[3 * c + k] = found[k];
+    }
+}
+
+void pl_firm_solve(pl_context *ctx, pl_firm *f, const float *p, bool transposed, const double *x,
+                   double *y)
+{
+    if (transposed)
+        solve_transposed(ctx, f, p, x, y);
+    else
+        solve_plain(ctx, f, p, x, y);
 }

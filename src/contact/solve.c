@@ -67,7 +67,7 @@ static void displacement(const pl_context *ctx, const pl_contact_problem *p, con
         changed = changed || change[i] != 0;
     memset(moved, 0, sizeof(double) * (size_t)size);
     if (changed)
-        pl_delassus_multiply(ctx, p->on.count, p->on.w, change, moved);
+        pl_delassus_multiply(ctx, p->on.count, p->on.delassus->w, change, moved);
     for (int i = 0; i < size; i++)
         delta[i] = p->b[i] + moved[i];
 }
@@ -166,7 +166,7 @@ static bool at_rounding(const pl_contact_solver *s, const pl_contact_problem *p)
     for (int c = 0; c < p->on.count; c++) {
         double moved = 0, lambda[3], floor[3];
         for (int k = 0; k < 3; k++) {
-            const double *w = p->on.w + (size_t)(3 * c + k) * (size_t)size;
+            const double *w = p->on.delassus->w + (size_t)(3 * c + k) * (size_t)size;
             double row = 0;
             for (int j = 0; j < size; j++)
                 row += fabs(w[j] * s->change[j]);

@@ -1,14 +1,12 @@
 /* Solving for a Newton step in contact space. */
 #include "contact/system.h"
 
-#include "contact/delassus.h"
 #include "core/vec.h"
 
 #include <lapacke.h>
 
-#define GMRES_LIMIT     12   /* more iterations than this and a new LU is cheaper */
-#define ROUGH_ENOUGH    1e-2 /* relative residual with a new LU that single precision may end at */
-#define WORTH_INVERTING 0.6  /* of the unknowns' cube: operations of LUs that W^-1 would have saved */
+#define GMRES_LIMIT  12   /* more iterations than this and a new LU is cheaper */
+#define ROUGH_ENOUGH 1e-2 /* relative residual with a new LU that single precision may end at */
 
 void pl_contact_system_free(pl_context *ctx, pl_contact_system *s)
 {
@@ -84,7 +82,7 @@ static pl_status apply_schur(void *user, const double *x, double *y)
     int m = l->on->count;
     for (int i = 0; i < 3 * m; i++)
         s->vector[i] = (float)x[i];
-    pl_delassus_multiply_single(l->ctx, m, l->on->single, s->vector, s->image);
+    pl_delassus_multiply_single(l->ctx, m, l->on->delassus->single, s->vector, s->image);
     for (int c = 0; c < m; c++) {
         double force[3], moved[3] = {s->image[3 * c], s->image[3 * c + 1], s->image[3 * c + 2]};
         pl_mat3_vec(l->linear[c].d_delta, moved, y + 3 * c);
@@ -104,7 +102,7 @@ static pl_status apply_lu(void *user, const double *x, double *y)
 static pl_status apply_firm(void *user, const double *x, double *y)
 {
     const large_system *l = user;
-    pl_firm_solve(l->ctx, &l->s->firm, x, y);
+    pl_firm_solve(l->ctx, &l->s->firm, l->on->delassus->stiffness, false, x, y);
     return PL_OK;
 }
 
@@ -116,35 +114,24 @@ typedef enum way {
     WAYS,
 } way;
 
-/* Whether W^-1 is there and suits S; or, if LUs that it would have saved have cost as much, is made. */
-static bool firm_suits(const large_system *l, bool make)
-{
-    pl_contact_system *s = l->s;
-    bool worth = make && s->regret > WORTH_INVERTING * pow(3 * l->on->count, 3);
-    if ((s->firm.count == 0 && !worth) || !pl_firm_suits(l->on->count, l->on->laws, l->linear))
-        return false;
-    if (s->firm.count == 0)
-        pl_firm_invert(l->ctx, &s->firm, l->on->count, l->on->single);
-    if (s->firm.count == 0)
-        s->regret = -INFINITY; /* singular: never again with this W */
-    return s->firm.count > 0;
-}
-
 /* Makes the inverse ready; false if it is not to be had, or not to be tried. */
 static bool prepare(const large_system *l, way by)
 {
     pl_contact_system *s = l->s;
+    pl_delassus *d = l->on->delassus;
     int m = l->on->count;
+    bool suits = pl_firm_suits(m, d->single, l->linear);
     switch (by) {
     case OLD_LU:
-        return s->schur.count == m && s->excess < pl_schur_patience(&s->schur) && !firm_suits(l, false);
+        return s->schur.count == m && s->excess < pl_schur_patience(&s->schur) && !(suits && d->stiff);
     case FIRM:
-        return firm_suits(l, true) && pl_firm_factor(l->ctx, &s->firm, l->on->laws, l->linear);
+        return suits && pl_delassus_invert(l->ctx, d, m) &&
+               pl_firm_factor(l->ctx, &s->firm, m, d->single, d->stiffness, l->linear);
     default:
-        pl_schur_factor(l->ctx, &s->schur, m, l->on->laws, l->linear, l->on->single);
+        pl_schur_factor(l->ctx, &s->schur, m, l->on->laws, l->linear, d->single);
         s->excess = 0;
-        if (l->on->edition > 0 && pl_firm_suits(m, l->on->laws, l->linear))
-            s->regret += (2.0 / 3.0) * pow(s->schur.size, 3);
+        if (suits)
+            pl_delassus_regret(d, (2.0 / 3.0) * pow(s->schur.size, 3));
         return s->schur.count > 0;
     }
 }
@@ -156,11 +143,6 @@ static pl_status solve_many(const large_system *l, const double *g, double accur
     int size = 3 * l->on->count;
     pl_krylov_result result = {0};
     bool prepared = false;
-    if (s->edition != l->on->edition) {
-        s->edition = l->on->edition;
-        s->firm.count = 0;
-        s->regret = 0;
-    }
     for (way by = OLD_LU; by < WAYS && !result.converged; by++) {
         prepared = prepare(l, by);
         if (!prepared)
@@ -190,12 +172,12 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
         PL_TRY(solve_many(&(large_system){ctx, s, on, linear}, g, accuracy, x, moved, solved));
     if (*solved)
         return PL_OK;
-    pl_contact_schur(ctx, m, linear, on->w, s->jacobian);
+    pl_contact_schur(ctx, m, linear, on->delassus->w, s->jacobian);
     memcpy(x, g, sizeof(double) * (size_t)size);
     *solved = LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, s->jacobian, size, s->pivot, x, size) == 0;
     if (many) {
         memset(moved, 0, sizeof(double) * (size_t)size);
-        pl_delassus_multiply(ctx, m, on->w, x, moved);
+        pl_delassus_multiply(ctx, m, on->delassus->w, x, moved);
     }
     return PL_OK;
 }
@@ -205,10 +187,10 @@ bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_co
 {
     int m = on->count, size = 3 * m;
     if (m >= PL_MANY_CONTACTS) {
-        pl_schur_factor(ctx, &s->schur, m, on->laws, linear, on->single);
+        pl_schur_factor(ctx, &s->schur, m, on->laws, linear, on->delassus->single);
         return s->schur.count == m;
     }
-    pl_contact_schur(ctx, m, linear, on->w, s->jacobian);
+    pl_contact_schur(ctx, m, linear, on->delassus->w, s->jacobian);
     return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, s->jacobian, size, s->pivot) == 0;
 }
 

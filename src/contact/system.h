@@ -9,6 +9,7 @@
 #ifndef PL_CONTACT_SYSTEM_H
 #define PL_CONTACT_SYSTEM_H
 
+#include "contact/delassus.h"
 #include "contact/firm.h"
 #include "contact/schur.h"
 #include "linalg/krylov.h"
@@ -18,11 +19,9 @@
 
 /* What couples the contacts. */
 typedef struct pl_coupling {
-    int count;           /* m contacts */
-    const pl_law *laws;  /* [m] */
-    const double *w;     /* [3 m, 3 m] symmetric, row-major */
-    const float *single; /* the same rounded; for many contacts */
-    int edition;         /* another one whenever w is; 0 if w is not known to last */
+    int count;             /* m contacts */
+    const pl_law *laws;    /* [m] */
+    pl_delassus *delassus; /* W, and W^-1 once it pays */
 } pl_coupling;
 
 typedef struct pl_contact_system {
@@ -31,9 +30,7 @@ typedef struct pl_contact_system {
     int *pivot;       /* [3 m] of the last LU */
     pl_schur schur;   /* with many contacts: of this S, or an earlier one */
     int excess;       /* iterations spent with it since beyond what a new one takes */
-    pl_firm firm;     /* with many contacts that stick: of this W */
-    int edition;      /* of that W */
-    double regret;    /* operations of LUs with it that its inverse would have saved */
+    pl_firm firm;     /* with many contacts that stick */
     pl_krylov krylov;
     float *vector, *image; /* [3 m] operands in single precision */
 } pl_contact_system;

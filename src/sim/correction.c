@@ -103,15 +103,9 @@ static double law_goal(const pl_newton *s, const double *move)
     return expected > LAW_EXACT_BELOW * s->sim->scene->def.tolerance ? LAW_GOAL * expected : 0;
 }
 
-pl_coupling pl_newton_coupling(const pl_sim *sim)
+pl_coupling pl_newton_coupling(pl_sim *sim)
 {
-    return (pl_coupling){
-        .count = sim->contacts.count,
-        .laws = sim->laws,
-        .w = sim->delassus.w,
-        .single = sim->delassus.single,
-        .edition = sim->delassus.edition,
-    };
+    return (pl_coupling){sim->contacts.count, sim->laws, &sim->delassus};
 }
 
 /* lambda from the contact law, given the move that the present forces (sim->origin) make. */

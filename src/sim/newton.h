@@ -40,7 +40,7 @@ bool pl_newton_evaluate(pl_newton *s, const double *q);
 /* Laws and Delassus matrix for the present contacts and factor; the warm start from the contacts. */
 pl_status pl_newton_prepare(pl_newton *s);
 /* What couples the contacts, once that is done. */
-pl_coupling pl_newton_coupling(const pl_sim *sim);
+pl_coupling pl_newton_coupling(pl_sim *sim);
 /* move = E^-1(-r + h^2 H^T lambda) for the residual last evaluated (at q), lambda by the contact law;
  * *norm its largest vertex. */
 pl_status pl_newton_correct(pl_newton *s, const double *q, double *move, double *norm);

@@ -1,0 +1,189 @@
+/* W between contacts, its inverse, and what of both stays when frames turn or vertices change. */
+#include "common_pattern.h"
+
+#include "contact/delassus.h"
+#include "core/vec.h"
+
+enum { SIDE = 4, CONTACTS = 12, SIZE = 3 * CONTACTS };
+
+#define STEP 0.01 /* s */
+
+/* Contact c at vertex 2 c + from, its frame turned by `angle` and a little more from contact to
+ * contact. */
+static void place(pl_contact_set *set, int from, double angle)
+{
+    set->count = CONTACTS;
+    for (int c = 0; c < CONTACTS; c++) {
+        pl_contact_point *p = &set->points[c];
+        double a = angle + 0.1 * c, axis[3] = {0.6, 0, 0.8}, q[4] = {cos(a / 2)};
+        for (int k = 0; k < 3; k++)
+            q[1 + k] = sin(a / 2) * axis[k];
+        *p = (pl_contact_point){.count = 1, .vertex = {2 * c + from}, .beta = {1}};
+        pl_quat_to_mat3(q, p->frame);
+    }
+}
+
+typedef struct fixture {
+    pl_pattern pattern;
+    double *values;
+    pl_chol *chol;
+    pl_delassus d;
+    pl_contact_set set;
+} fixture;
+
+static void make(pl_context *ctx, fixture *f)
+{
+    *f = (fixture){0};
+    f->values = test_laplacian(ctx, SIDE, 0.5, &f->pattern);
+    assert_ok(ctx, pl_chol_create(ctx, &f->pattern, 3, 0, NULL, &f->chol));
+    assert_ok(ctx, pl_chol_factor(f->chol, f->values));
+    assert_ok(ctx, pl_delassus_create(ctx, f->pattern.n, &f->d));
+    assert_ok(ctx,
+              pl_grow(ctx, (void **)&f->set.points, &f->set.capacity, CONTACTS, sizeof *f->set.points));
+}
+
+static void discard(pl_context *ctx, fixture *f)
+{
+    pl_delassus_free(ctx, &f->d);
+    pl_chol_destroy(f->chol);
+    pl_pattern_free(ctx, &f->pattern);
+    pl_contact_set_free(ctx, &f->set);
+    free(f->values);
+}
+
+/* Column by column: h^2 H E^-1 H^T by solves in double precision. W is made in single. */
+static void check_w(pl_context *ctx, fixture *f)
+{
+    enum { N = SIDE * SIDE * SIDE };
+    double column[3 * N], exact[SIZE * SIZE];
+    for (int j = 0; j < SIZE; j++) {
+        double unit[3] = {j % 3 == 0, j % 3 == 1, j % 3 == 2}, at[3];
+        memset(column, 0, sizeof column);
+        pl_contact_scatter(&f->set.points[j / 3], STEP * STEP, unit, column);
+        assert_ok(ctx, pl_chol_solve(f->chol, column, column));
+        for (int c = 0; c < CONTACTS; c++) {
+            pl_contact_gather(&f->set.points[c], column, at);
+            for (int k = 0; k < 3; k++)
+                exact[(3 * c + k) * SIZE + j] = at[k];
+        }
+    }
+    assert_true(test_relative_difference(SIZE * SIZE, f->d.w, exact) < 3e-7);
+    for (int i = 0; i < SIZE * SIZE; i++)
+        assert_true(f->d.single[i] == (float)f->d.w[i]);
+}
+
+/* |W P - 1| */
+static double inverse_error(const fixture *f)
+{
+    double worst = 0;
+    for (int i = 0; i < SIZE; i++)
+        for (int j = 0; j < SIZE; j++) {
+            double sum = -(i == j);
+            for (int k = 0; k < SIZE; k++)
+                sum += f->d.w[i * SIZE + k] * f->d.stiffness[k * SIZE + j];
+            worst = fmax(worst, fabs(sum));
+        }
+    return worst;
+}
+
+static void build(pl_context *ctx, fixture *f, double h)
+{
+    assert_ok(ctx, pl_delassus_build(ctx, &f->d, f->chol, h, &f->set));
+}
+
+static void test_inverse_lasts_as_long_as_the_vertices(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(2);
+    fixture f;
+    make(ctx, &f);
+    place(&f.set, 0, 0);
+    build(ctx, &f, STEP);
+    check_w(ctx, &f);
+    /* Made when it would have paid. */
+    assert_false(pl_delassus_invert(ctx, &f.d, CONTACTS));
+    pl_delassus_regret(&f.d, 0.5 * SIZE * SIZE * SIZE);
+    assert_false(pl_delassus_invert(ctx, &f.d, CONTACTS));
+    pl_delassus_regret(&f.d, 0.2 * SIZE * SIZE * SIZE);
+    assert_true(pl_delassus_invert(ctx, &f.d, CONTACTS));
+    assert_true(inverse_error(&f) < 1e-6);
+    /* Frames turn: it turns too. */
+    for (int k = 1; k <= 3; k++) {
+        place(&f.set, 0, 0.4 * k);
+        build(ctx, &f, STEP);
+        check_w(ctx, &f);
+        assert_true(f.d.stiff && inverse_error(&f) < 2e-6);
+    }
+    /* Another time step, other vertices, a new factor: all new. */
+    build(ctx, &f, 2 * STEP);
+    assert_false(f.d.stiff);
+    assert_true(f.d.regret == 0);
+    f.d.regret = INFINITY;
+    assert_true(pl_delassus_invert(ctx, &f.d, CONTACTS));
+    place(&f.set, 1, 0);
+    build(ctx, &f, STEP);
+    check_w(ctx, &f);
+    assert_false(f.d.stiff);
+    f.d.regret = INFINITY;
+    assert_true(pl_delassus_invert(ctx, &f.d, CONTACTS));
+    pl_delassus_reset(&f.d);
+    build(ctx, &f, STEP);
+    check_w(ctx, &f);
+    assert_false(f.d.stiff);
+    discard(ctx, &f);
+    pl_context_destroy(ctx);
+}
+
+/* A vertex that touches two planes: W is singular, and is not tried again. */
+static void test_singular(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    fixture f;
+    make(ctx, &f);
+    place(&f.set, 0, 0);
+    f.set.points[5].vertex[0] = f.set.points[4].vertex[0];
+    build(ctx, &f, STEP);
+    f.d.regret = INFINITY;
+    assert_false(pl_delassus_invert(ctx, &f.d, CONTACTS));
+    assert_false(f.d.lasts);
+    discard(ctx, &f);
+    pl_context_destroy(ctx);
+}
+
+static void test_products(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    fixture f;
+    make(ctx, &f);
+    double x[SIZE], y[SIZE], exact[SIZE];
+    float narrow[SIZE], image[SIZE];
+    place(&f.set, 0, 0.3);
+    build(ctx, &f, STEP);
+    for (int i = 0; i < SIZE; i++) {
+        x[i] = narrow[i] = (float)sin(i);
+        exact[i] = y[i] = cos(i);
+    }
+    for (int i = 0; i < SIZE; i++)
+        for (int j = 0; j < SIZE; j++)
+            exact[i] += f.d.w[i * SIZE + j] * x[j];
+    pl_delassus_multiply(ctx, CONTACTS, f.d.w, x, y);
+    assert_true(test_relative_difference(SIZE, y, exact) < 1e-14);
+    pl_delassus_multiply_single(ctx, CONTACTS, f.d.single, narrow, image);
+    for (int i = 0; i < SIZE; i++)
+        y[i] = image[i] + cos(i);
+    assert_true(test_relative_difference(SIZE, y, exact) < 1e-6);
+    discard(ctx, &f);
+    pl_context_destroy(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_inverse_lasts_as_long_as_the_vertices),
+        cmocka_unit_test(test_singular),
+        cmocka_unit_test(test_products),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
