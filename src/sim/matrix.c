@@ -23,8 +23,9 @@ static pl_costs measured_costs(const pl_sim *sim, const pl_chol *chol)
     };
 }
 
-/* Columns of E^-1 that are cheaper to solve for than an order made for them. */
-#define MANY_COLUMNS 32
+/* Touched vertices that do not deserve an order made for them: solving for their columns of E^-1, and
+ * reading what lies between them and the root twice more in each solve, costs less. */
+#define FEW_VERTICES 8
 
 void pl_matrix_diagonal(pl_sim *sim, double h)
 {
@@ -32,7 +33,7 @@ void pl_matrix_diagonal(pl_sim *sim, double h)
         sim->diagonal[i] = sim->mass[i] + h * sim->damping[i] + h * h * sim->pin_stiffness[i];
 }
 
-/* A symbolic factor that suits the contacts: when more than MANY_COLUMNS touched vertices are not among
+/* A symbolic factor that suits the contacts: when more than FEW_VERTICES touched vertices are not among
  * those eliminated last, a new order with all touched vertices last, which makes E^-1 between them
  * cheap. `anew`: the order for these contacts, whatever came before, so that a resumed rollout repeats
  * bit for bit. */
@@ -50,11 +51,11 @@ static pl_status order_tangent(pl_sim *sim, bool anew)
             list[touched++] = v;
         seen[v] = 2;
     }
-    if (touched <= MANY_COLUMNS)
+    if (touched <= FEW_VERTICES)
         touched = 0;
     bool same =
         touched == count && (count == 0 || memcmp(list, last, sizeof(int) * (size_t)count) == 0);
-    if (sim->tangent_factor && (anew ? same : missing <= MANY_COLUMNS))
+    if (sim->tangent_factor && (anew ? same : missing <= FEW_VERTICES))
         return PL_OK;
     pl_chol *made;
     PL_TRY(pl_chol_create(sim->ctx, pl_elastic_pattern(sim->elastic), 3, touched, list, &made));
