@@ -72,43 +72,60 @@ static void fill(double *b)
 
 typedef pl_status (*method)(pl_krylov *, int, pl_operator, pl_operator, const double *, double *,
                             double, int, pl_krylov_result *);
+typedef pl_status (*preconditioner)(void *, const double *, double *);
 
-static void solve_and_check(method solve, dense *d, bool preconditioned, int restart, double tolerance,
-                            pl_krylov_result *result)
-{
-    pl_context *ctx = test_context(1);
-    pl_krylov k = {0};
+/* One system and what solving it takes. */
+typedef struct fixture {
+    pl_context *ctx;
+    pl_krylov k;
+    dense d;
     double b[SIZE], x[SIZE];
-    fill(b);
-    assert_ok(ctx, pl_krylov_reserve(ctx, &k, SIZE, restart));
-    assert_ok(ctx,
-              solve(&k, SIZE, (pl_operator){multiply, d},
-                    (pl_operator){preconditioned ? jacobi : NULL, d}, b, x, tolerance, 2000, result));
-    assert_true(result->converged);
-    assert_false(result->indefinite);
-    assert_close(result->residual, true_residual(d, b, x), 1e-15);
-    assert_true(result->residual <= 2 * tolerance);
-    pl_krylov_free(ctx, &k);
-    pl_context_destroy(ctx);
+    pl_krylov_result result;
+} fixture;
+
+static void start(fixture *f, double skew, int restart)
+{
+    *f = (fixture){.ctx = test_context(1)};
+    make(&f->d, skew);
+    fill(f->b);
+    assert_ok(f->ctx, pl_krylov_reserve(f->ctx, &f->k, SIZE, restart));
+}
+
+static void finish(fixture *f)
+{
+    pl_krylov_free(f->ctx, &f->k);
+    pl_context_destroy(f->ctx);
+}
+
+static pl_status solve(fixture *f, method by, preconditioner p, double tolerance, int most)
+{
+    return by(&f->k, SIZE, (pl_operator){multiply, &f->d}, (pl_operator){p, &f->d}, f->b, f->x,
+              tolerance, most, &f->result);
+}
+
+/* Returns how many iterations it took. */
+static int solve_and_check(method by, double skew, preconditioner p, int restart, double tolerance)
+{
+    fixture f;
+    start(&f, skew, restart);
+    assert_ok(f.ctx, solve(&f, by, p, tolerance, 2000));
+    assert_true(f.result.converged);
+    assert_false(f.result.indefinite);
+    assert_close(f.result.residual, true_residual(&f.d, f.b, f.x), 1e-15);
+    assert_true(f.result.residual <= 2 * tolerance);
+    finish(&f);
+    return f.result.iterations;
 }
 
 static void test_methods_solve(void **state)
 {
     (void)state;
-    dense symmetric, skew;
-    pl_krylov_result plain, helped;
-    make(&symmetric, 0);
-    make(&skew, 3);
-    solve_and_check(pl_cg, &symmetric, false, 1, 1e-8, &plain);
-    solve_and_check(pl_cg, &symmetric, true, 1, 1e-8, &helped);
-    assert_true(helped.iterations < plain.iterations);
-    solve_and_check(pl_gmres, &skew, false, SIZE, 1e-12, &plain);
-    assert_true(plain.iterations <= SIZE);
-    solve_and_check(pl_gmres, &skew, true, SIZE, 1e-12, &helped);
-    assert_true(helped.iterations <= SIZE);
+    assert_true(solve_and_check(pl_cg, 0, jacobi, 1, 1e-8) < solve_and_check(pl_cg, 0, NULL, 1, 1e-8));
+    assert_true(solve_and_check(pl_gmres, 3, NULL, SIZE, 1e-12) <= SIZE);
+    int helped = solve_and_check(pl_gmres, 3, jacobi, SIZE, 1e-12);
+    assert_true(helped <= SIZE);
     /* Restarts: more iterations, the same answer. */
-    solve_and_check(pl_gmres, &skew, true, 30, 1e-10, &plain);
-    assert_true(plain.iterations >= helped.iterations);
+    assert_true(solve_and_check(pl_gmres, 3, jacobi, 30, 1e-10) >= helped);
 }
 
 /* Jacobi to two or three digits, as single precision is to more: not linear. */
@@ -128,108 +145,72 @@ static pl_status rough_jacobi(void *user, const double *x, double *y)
 static void test_gmres_with_a_rough_preconditioner(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(1);
-    pl_krylov k = {0};
-    pl_krylov_result result;
-    dense d;
-    double b[SIZE], x[SIZE];
-    make(&d, 3);
-    fill(b);
-    assert_ok(ctx, pl_krylov_reserve(ctx, &k, SIZE, SIZE));
-    assert_ok(ctx, pl_gmres(&k, SIZE, (pl_operator){multiply, &d}, (pl_operator){rough_jacobi, &d}, b,
-                            x, 1e-10, 500, &result));
-    assert_true(result.converged);
-    assert_true(result.iterations <= SIZE);
-    assert_int_equal(d.applied, result.iterations + 1);
-    pl_krylov_free(ctx, &k);
-    pl_context_destroy(ctx);
+    fixture f;
+    start(&f, 3, SIZE);
+    assert_ok(f.ctx, solve(&f, pl_gmres, rough_jacobi, 1e-10, 500));
+    assert_true(f.result.converged);
+    assert_true(f.result.iterations <= SIZE);
+    assert_int_equal(f.d.applied, f.result.iterations + 1);
+    finish(&f);
 }
 
 /* A direction of negative curvature must be noticed, not divided by. */
 static void test_cg_notices_an_indefinite_matrix(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(1);
-    pl_krylov k = {0};
-    pl_krylov_result result;
-    dense d;
-    double b[SIZE], x[SIZE];
-    make(&d, 0);
+    fixture f;
+    start(&f, 0, SIZE);
     for (int i = 0; i < SIZE; i++)
-        d.a[(SIZE + 1) * i] -= 20 * pow(10, -0.1 * i);
-    fill(b);
-    assert_ok(ctx, pl_krylov_reserve(ctx, &k, SIZE, SIZE));
-    assert_ok(ctx,
-              pl_cg(&k, SIZE, (pl_operator){multiply, &d}, (pl_operator){0}, b, x, 1e-8, 500, &result));
-    assert_true(result.indefinite);
-    assert_false(result.converged);
-    assert_ok(ctx, pl_gmres(&k, SIZE, (pl_operator){multiply, &d}, (pl_operator){0}, b, x, 1e-10, 500,
-                            &result));
-    assert_true(result.converged);
-    assert_true(true_residual(&d, b, x) <= 2e-10);
-    pl_krylov_free(ctx, &k);
-    pl_context_destroy(ctx);
+        f.d.a[(SIZE + 1) * i] -= 20 * pow(10, -0.1 * i);
+    assert_ok(f.ctx, solve(&f, pl_cg, NULL, 1e-8, 500));
+    assert_true(f.result.indefinite);
+    assert_false(f.result.converged);
+    assert_ok(f.ctx, solve(&f, pl_gmres, NULL, 1e-10, 500));
+    assert_true(f.result.converged);
+    assert_true(true_residual(&f.d, f.b, f.x) <= 2e-10);
+    finish(&f);
 }
 
 static void test_what_does_not_converge_says_so(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(1);
-    pl_krylov k = {0};
-    pl_krylov_result result;
-    dense d;
-    double b[SIZE], x[SIZE];
-    make(&d, 3);
-    fill(b);
-    assert_ok(ctx, pl_krylov_reserve(ctx, &k, SIZE, SIZE));
-    assert_ok(ctx, pl_gmres(&k, SIZE, (pl_operator){multiply, &d}, (pl_operator){0}, b, x, 1e-12, 5,
-                            &result));
-    assert_false(result.converged);
-    assert_int_equal(result.iterations, 5);
-    assert_close(result.residual, true_residual(&d, b, x), 1e-15);
-    assert_true(result.residual > 1e-12 && result.residual < 1);
+    fixture f;
+    start(&f, 3, SIZE);
+    assert_ok(f.ctx, solve(&f, pl_gmres, NULL, 1e-12, 5));
+    assert_false(f.result.converged);
+    assert_int_equal(f.result.iterations, 5);
+    assert_close(f.result.residual, true_residual(&f.d, f.b, f.x), 1e-15);
+    assert_true(f.result.residual > 1e-12 && f.result.residual < 1);
     /* A singular system whose right-hand side is out of reach. */
     for (int i = 0; i < SIZE; i++)
-        d.a[SIZE * 3 + i] = d.a[SIZE * i + 3] = 0;
-    assert_ok(ctx, pl_gmres(&k, SIZE, (pl_operator){multiply, &d}, (pl_operator){0}, b, x, 1e-10, 500,
-                            &result));
-    assert_false(result.converged);
-    assert_true(isfinite(result.residual) && result.residual > 1e-3);
+        f.d.a[SIZE * 3 + i] = f.d.a[SIZE * i + 3] = 0;
+    assert_ok(f.ctx, solve(&f, pl_gmres, NULL, 1e-10, 500));
+    assert_false(f.result.converged);
+    assert_true(isfinite(f.result.residual) && f.result.residual > 1e-3);
     /* An operator's error comes through. */
-    d.applied = 0, d.fail_at = 4;
-    assert_int_equal(
-        pl_gmres(&k, SIZE, (pl_operator){multiply, &d}, (pl_operator){0}, b, x, 1e-10, 500, &result),
-        PL_ERROR_INTERRUPTED);
-    d.applied = 0;
-    assert_int_equal(
-        pl_cg(&k, SIZE, (pl_operator){multiply, &d}, (pl_operator){0}, b, x, 1e-10, 500, &result),
-        PL_ERROR_INTERRUPTED);
-    pl_krylov_free(ctx, &k);
-    pl_context_destroy(ctx);
+    f.d.applied = 0, f.d.fail_at = 4;
+    assert_int_equal(solve(&f, pl_gmres, NULL, 1e-10, 500), PL_ERROR_INTERRUPTED);
+    f.d.applied = 0;
+    assert_int_equal(solve(&f, pl_cg, NULL, 1e-10, 500), PL_ERROR_INTERRUPTED);
+    finish(&f);
 }
 
 static void test_nothing_to_solve(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(1);
-    pl_krylov k = {0};
-    pl_krylov_result result;
-    dense d;
-    double b[SIZE] = {0}, x[SIZE];
-    make(&d, 0);
-    assert_ok(ctx, pl_krylov_reserve(ctx, &k, SIZE, SIZE));
+    fixture f;
+    start(&f, 0, SIZE);
+    memset(f.b, 0, sizeof f.b);
     method methods[] = {pl_cg, pl_gmres};
     for (int m = 0; m < 2; m++) {
-        memset(x, 1, sizeof x);
-        assert_ok(ctx, methods[m](&k, SIZE, (pl_operator){multiply, &d}, (pl_operator){0}, b, x, 1e-8,
-                                  5, &result));
-        assert_true(result.converged);
-        assert_int_equal(result.iterations, 0);
+        memset(f.x, 1, sizeof f.x);
+        assert_ok(f.ctx, solve(&f, methods[m], NULL, 1e-8, 5));
+        assert_true(f.result.converged);
+        assert_int_equal(f.result.iterations, 0);
         for (int i = 0; i < SIZE; i++)
-            assert_true(x[i] == 0);
+            assert_true(f.x[i] == 0);
     }
-    pl_krylov_free(ctx, &k);
-    pl_context_destroy(ctx);
+    finish(&f);
 }
 
 static pl_status reserve(pl_context *ctx, void *user)
