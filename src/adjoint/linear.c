@@ -81,7 +81,7 @@ void pl_linear_free(pl_linear *l)
         l->reference, l->turn, l->ahead, l->lift, l->motion};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(l->sim->ctx, arrays[k]);
-    pl_contact_space_free(l->sim->ctx, &l->space);
+    pl_schur_free(l->sim->ctx, &l->schur);
     pl_firm_free(l->sim->ctx, &l->firm);
     pl_contact_set_free(l->sim->ctx, &l->turned);
     pl_krylov_free(l->sim->ctx, &l->krylov);

@@ -11,7 +11,6 @@
 #ifndef PL_LINEAR_H
 #define PL_LINEAR_H
 
-#include "adjoint/contact_space.h"
 #include "contact/solve.h"
 #include "linalg/krylov.h"
 #include "sim/rollout.h"
@@ -27,7 +26,7 @@ typedef struct pl_linear {
     pl_law_linear *laws;      /* [m] Dd, Dl */
     double *d_mu;             /* [m, 3] */
     double *rho;              /* [m] row scales of the contact block */
-    pl_contact_space space;   /* solves with S, */
+    pl_schur schur;           /* solves with S, */
     pl_firm firm;             /* or of many contacts that stick, */
     bool through_firm;        /* if used */
     double *motion;           /* [m, 3] of the contacts in a preconditioner's solve */

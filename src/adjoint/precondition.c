@@ -12,6 +12,7 @@
 #include "linalg/svd.h"
 
 #define DENSE_RATE 20e9 /* flops a second */
+#define WEAK       1e-7 /* of Dl: what rows left out of the LU may hear of other contacts */
 #define TURN_AT    4    /* extra iterations from which on turning the factor is worth its while */
 
 static bool through_contact_space(const pl_linear *l)
@@ -87,9 +88,11 @@ static pl_status factor_contacts(pl_linear *l, bool *singular)
     }
     if (l->through_firm)
         return PL_OK;
-    PL_TRY(pl_contact_space_factor(ctx, &l->space, m, l->laws, l->rho, d->single, singular));
+    PL_TRY(pl_schur_reserve(ctx, &l->schur, l->contact_capacity));
+    pl_schur_factor(ctx, &l->schur, m, l->laws, d->single, WEAK);
+    *singular = l->schur.count == 0;
     if (suits)
-        pl_delassus_regret(d, (2.0 / 3.0) * pow(l->space.size, 3));
+        pl_delassus_regret(d, (2.0 / 3.0) * pow(l->schur.size, 3));
     return PL_OK;
 }
 
@@ -100,7 +103,7 @@ static void solve_schur(pl_linear *l, double *x)
     if (l->through_firm)
         pl_firm_solve(l->sim->ctx, &l->firm, d->stiffness, l->transposed, x, x);
     else
-        pl_contact_space_solve(l->sim->ctx, &l->space, l->laws, d->single, l->transposed, x);
+        pl_schur_solve(&l->schur, l->transposed, x, x);
 }
 
 static pl_status factor_schur(pl_linear *l)

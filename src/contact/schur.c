@@ -1,19 +1,17 @@
-/* The LU of the contact system, slipping contacts' tangential forces eliminated first. */
+/* The LU of the contact system, weak rows eliminated first. */
 #include "contact/schur.h"
 
+#include "core/vec.h"
 #include "linalg/lu.h"
 
 #include <cblas.h>
 #include <lapacke.h>
 
-#define SLIPS                                                                                          \
-    10.0 /* D_lambda over rho D_delta, from which on tangential equations count as those of slip */
 #define CHUNK 64 /* contacts */
 
 void pl_schur_free(pl_context *ctx, pl_schur *s)
 {
-    void *arrays[] = {s->first,  s->slip,  s->tangent, s->follow, s->lu,
-                      s->across, s->pivot, s->rhs,     s->held};
+    void *arrays[] = {s->place, s->basis, s->lu, s->across, s->pivot, s->rhs, s->held};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     *s = (pl_schur){0};
@@ -26,15 +24,13 @@ pl_status pl_schur_reserve(pl_context *ctx, pl_schur *s, int m)
     if (m <= s->capacity)
         return PL_OK;
     pl_schur_free(ctx, s);
-    PL_NEW(ctx, s->first, room, fail);
-    PL_NEW(ctx, s->slip, room, fail);
-    PL_NEW(ctx, s->tangent, 4 * room, fail);
-    PL_NEW(ctx, s->follow, 2 * room, fail);
+    PL_NEW(ctx, s->place, 3 * room, fail);
+    PL_NEW(ctx, s->basis, 9 * room, fail);
     PL_NEW(ctx, s->lu, 9 * room * room, fail);
-    PL_NEW(ctx, s->across, 9 * room * room / 4 + 1, fail); /* the most that (3 m - 2 k) 2 k can be */
+    PL_NEW(ctx, s->across, 9 * room * room / 4 + 1, fail); /* the most that k (3 m - k) can be */
     PL_NEW(ctx, s->pivot, 3 * room, fail);
     PL_NEW(ctx, s->rhs, 3 * room, fail);
-    PL_NEW(ctx, s->held, 2 * room, fail);
+    PL_NEW(ctx, s->held, 3 * room, fail);
     s->capacity = m;
     return PL_OK;
 fail:
@@ -42,127 +38,183 @@ fail:
     return status;
 }
 
-static double tangential_norm(const double d[9])
+/* ---- Which rows are weak ---- */
+
+/* The unit vector across a and b. */
+static void unit_cross(const double a[3], const double b[3], double out[3])
 {
-    return sqrt(d[4] * d[4] + d[5] * d[5] + d[7] * d[7] + d[8] * d[8]);
+    pl_cross3(a, b, out);
+    double length = pl_norm3(out);
+    for (int k = 0; k < 3; k++)
+        out[k] /= length;
 }
 
-/* Row r of contact a of D_delta W at the columns [begin, end). */
-static void row_of(const pl_law_linear *at, const float *w, size_t ld, int a, int r, size_t begin,
-                   size_t end, float *out)
+/* Any unit vector across a. */
+static void across(const double a[3], double out[3])
 {
-    const double *d = at->d_delta + 3 * r;
-    float d0 = (float)d[0], d1 = (float)d[1], d2 = (float)d[2];
-    const float *w0 = w + 3 * (size_t)a * ld, *w1 = w0 + ld, *w2 = w1 + ld;
-    for (size_t j = begin; j < end; j++)
-        out[j - begin] = d0 * w0[j] + d1 * w1[j] + d2 * w2[j];
+    double axis[3] = {0};
+    int least = fabs(a[0]) < fabs(a[1]) ? 0 : 1;
+    least = fabs(a[2]) < fabs(a[least]) ? 2 : least;
+    axis[least] = 1;
+    unit_cross(a, axis, out);
 }
 
-/* A contact's own block of S: D_delta W_cc + D_lambda. */
-static void own_block(const pl_law_linear *at, const float *w, size_t ld, int c, float out[9])
+static void identity(double t[9])
 {
+    memset(t, 0, 9 * sizeof *t);
+    t[0] = t[4] = t[8] = 1;
+}
+
+/* Completes the weak rows of t to a basis by vectors across them. */
+static void complete(const bool is_weak[3], double t[9])
+{
+    double *weak[3], *strong[3];
+    int weak_count = 0, strong_count = 0;
     for (int r = 0; r < 3; r++) {
-        row_of(at, w, ld, c, r, 3 * (size_t)c, 3 * (size_t)c + 3, out + 3 * r);
-        for (int k = 0; k < 3; k++)
-            out[3 * r + k] += (float)at->d_lambda[3 * r + k];
+        if (is_weak[r])
+            weak[weak_count++] = t + 3 * r;
+        else
+            strong[strong_count++] = t + 3 * r;
+    }
+    if (weak_count == 0) {
+        identity(t);
+    } else if (weak_count == 1) {
+        across(weak[0], strong[0]);
+        unit_cross(weak[0], strong[0], strong[1]);
+    } else if (weak_count == 2) {
+        unit_cross(weak[0], weak[1], strong[0]);
     }
 }
 
-/* Which contacts slip, and their tangential equations solved for the tangential force. */
-static void eliminate(pl_schur *s, int m, const pl_law *laws, const pl_law_linear *linear,
-                      const float *w)
+/* The places of contact c's rows, the strong ones counted by s->size and the others by *held, and X. */
+static void place_rows(pl_schur *s, int m, int c, const pl_law_linear *law, const float *w, double weak,
+                       int *held)
 {
-    s->size = s->slips = 0;
-    for (int c = 0; c < m; c++) {
-        float own[9];
-        own_block(&linear[c], w, 3 * (size_t)m, c, own);
-        float det = own[4] * own[8] - own[5] * own[7];
-        bool slips = tangential_norm(linear[c].d_lambda) >
-                         SLIPS * laws[c].rho * tangential_norm(linear[c].d_delta) &&
-                     det != 0;
-        s->first[c] = s->size;
-        s->slip[c] = slips ? s->slips : -1;
-        s->size += slips ? 1 : 3;
-        if (!slips)
-            continue;
-        float *t = s->tangent + 4 * (size_t)s->slips, *f = s->follow + 2 * (size_t)s->slips++;
-        t[0] = own[8] / det, t[1] = -own[5] / det, t[2] = -own[7] / det, t[3] = own[4] / det;
-        f[0] = t[0] * own[3] + t[1] * own[6];
-        f[1] = t[2] * own[3] + t[3] * own[6];
+    size_t ld = 3 * (size_t)m;
+    const float *own = w + 3 * (size_t)c * (ld + 1);
+    double t[9], x[9], rho = (own[0] + own[ld + 1] + own[2 * ld + 2]) / 3;
+    bool is_weak[3];
+    for (int r = 0; r < 3; r++) {
+        const double *dd = law->d_delta + 3 * r, *dl = law->d_lambda + 3 * r;
+        is_weak[r] = pl_norm3(dd) * rho <= weak * pl_norm3(dl);
+        for (size_t k = 0; k < 3; k++)
+            t[3 * r + (int)k] = dl[k] + dd[0] * own[k] + dd[1] * own[ld + k] + dd[2] * own[2 * ld + k];
     }
+    complete(is_weak, t);
+    double det = pl_det3(t);
+    if (!(fabs(det) > 0) || !isfinite(det)) { /* nothing to eliminate by: left to the LU */
+        memset(is_weak, 0, sizeof is_weak);
+        identity(t);
+    }
+    pl_inverse3(t, x);
+    for (int r = 0; r < 3; r++)
+        s->place[3 * c + r] = is_weak[r] ? -1 - (*held)++ : s->size++;
+    for (int k = 0; k < 9; k++)
+        s->basis[9 * (size_t)c + (size_t)k] = (float)x[k];
 }
 
-/* Row r of contact a, among the equations left, at the columns of contacts [begin, end). */
-static void fill_row(pl_schur *s, int m, const pl_law_linear *at, const float *w, int a, int r,
+/* ---- The strong rows ---- */
+
+/* Row r of contact a at the columns of contacts [begin, end). */
+static void fill_row(pl_schur *s, int m, const pl_law_linear *law, const float *w, int a, int r,
                      int begin, int end)
 {
-    float x[3 * CHUNK];
-    size_t row = (size_t)(s->first[a] + r);
-    float *left = s->lu + row * (size_t)s->size, *across = s->across + row * 2 * (size_t)s->slips;
-    row_of(at, w, 3 * (size_t)m, a, r, 3 * (size_t)begin, 3 * (size_t)end, x);
+    size_t ld = 3 * (size_t)m, row = (size_t)s->place[3 * a + r];
+    const double *dd = law->d_delta + 3 * r;
+    float x[3 * CHUNK], d0 = (float)dd[0], d1 = (float)dd[1], d2 = (float)dd[2];
+    const float *w0 = w + 3 * (size_t)a * ld + 3 * (size_t)begin, *w1 = w0 + ld, *w2 = w1 + ld;
+    float *left = s->lu + row * (size_t)s->size, *aside = s->across + row * (ld - (size_t)s->size);
+    for (int j = 0; j < 3 * (end - begin); j++)
+        x[j] = d0 * w0[j] + d1 * w1[j] + d2 * w2[j];
     for (int k = 0; begin <= a && a < end && k < 3; k++)
-        x[3 * (a - begin) + k] += (float)at->d_lambda[3 * r + k];
+        x[3 * (a - begin) + k] += (float)law->d_lambda[3 * r + k];
     for (int b = begin; b < end; b++) {
-        const float *at_b = x + 3 * (b - begin);
-        int first = s->first[b], slip = s->slip[b];
-        left[first] = at_b[0];
-        if (slip < 0) {
-            left[first + 1] = at_b[1], left[first + 2] = at_b[2];
-            continue;
+        const float *at = x + 3 * (b - begin), *basis = s->basis + 9 * (size_t)b;
+        const int *place = s->place + 3 * b;
+        for (int k = 0; k < 3; k++) {
+            float value = at[0] * basis[k] + at[1] * basis[3 + k] + at[2] * basis[6 + k];
+            *(place[k] < 0 ? aside - 1 - place[k] : left + place[k]) = value;
         }
-        left[first] -= at_b[1] * s->follow[2 * slip] + at_b[2] * s->follow[2 * slip + 1];
-        across[2 * slip] = at_b[1], across[2 * slip + 1] = at_b[2];
     }
 }
 
-/* The equations left of contact a. */
-static void fill_rows(pl_schur *s, int m, const pl_law_linear *linear, const float *w, int a)
+void pl_schur_factor(pl_context *ctx, pl_schur *s, int m, const pl_law_linear *linear, const float *w,
+                     double weak)
 {
-    for (int begin = 0; begin < m; begin += CHUNK)
-        for (int r = 0; r < (s->slip[a] < 0 ? 3 : 1); r++)
-            fill_row(s, m, &linear[a], w, a, r, begin, begin + CHUNK < m ? begin + CHUNK : m);
-}
-
-void pl_schur_factor(pl_context *ctx, pl_schur *s, int m, const pl_law *laws,
-                     const pl_law_linear *linear, const float *w)
-{
-    eliminate(s, m, laws, linear, w);
+    int held = 0;
+    s->size = 0;
+    for (int c = 0; c < m; c++)
+        place_rows(s, m, c, &linear[c], w, weak, &held);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > 64)
     for (int a = 0; a < m; a++)
-        fill_rows(s, m, linear, w, a);
+        for (int begin = 0; begin < m; begin += CHUNK)
+            for (int r = 0; r < 3; r++)
+                if (s->place[3 * a + r] >= 0)
+                    fill_row(s, m, &linear[a], w, a, r, begin, begin + CHUNK < m ? begin + CHUNK : m);
     s->count = pl_lu_factor_single(ctx, s->size, s->lu, s->pivot) ? m : 0;
 }
 
-void pl_schur_solve(pl_schur *s, const double *x, double *y)
+/* ---- Solves ---- */
+
+static float *value_of(pl_schur *s, int row)
 {
+    int place = s->place[row];
+    return place < 0 ? s->held - 1 - place : s->rhs + place;
+}
+
+static void solve_strong(pl_schur *s, bool transposed)
+{
+    if (s->size > 0)
+        LAPACKE_sgetrs_work(LAPACK_COL_MAJOR, transposed ? 'N' : 'T', s->size, 1, s->lu, s->size,
+                            s->pivot, s->rhs, s->size);
+}
+
+static void solve_plain(pl_schur *s, const double *x, double *y)
+{
+    int weak = 3 * s->count - s->size;
+    for (int i = 0; i < 3 * s->count; i++)
+        *value_of(s, i) = (float)x[i];
+    if (weak > 0 && s->size > 0)
+        cblas_sgemv(CblasRowMajor, CblasNoTrans, s->size, weak, -1, s->across, weak, s->held, 1, 1,
+                    s->rhs, 1);
+    solve_strong(s, false);
     for (int c = 0; c < s->count; c++) {
-        int k = s->slip[c];
-        for (int r = 0; r < (k < 0 ? 3 : 1); r++)
-            s->rhs[s->first[c] + r] = (float)x[3 * c + r];
-        if (k < 0)
-            continue;
-        const float *t = s->tangent + 4 * (size_t)k;
-        float g1 = (float)x[3 * c + 1], g2 = (float)x[3 * c + 2];
-        s->held[2 * k] = t[0] * g1 + t[1] * g2;
-        s->held[2 * k + 1] = t[2] * g1 + t[3] * g2;
+        const float *basis = s->basis + 9 * (size_t)c;
+        float t[3] = {*value_of(s, 3 * c), *value_of(s, 3 * c + 1), *value_of(s, 3 * c + 2)};
+        for (int k = 0; k < 3; k++)
+            y[3 * c + k] = basis[3 * k] * t[0] + basis[3 * k + 1] * t[1] + basis[3 * k + 2] * t[2];
     }
-    if (s->slips > 0)
-        cblas_sgemv(CblasRowMajor, CblasNoTrans, s->size, 2 * s->slips, -1, s->across, 2 * s->slips,
-                    s->held, 1, 1, s->rhs, 1);
-    LAPACKE_sgetrs_work(LAPACK_COL_MAJOR, 'T', s->size, 1, s->lu, s->size, s->pivot, s->rhs, s->size);
+}
+
+static void solve_transposed(pl_schur *s, const double *x, double *y)
+{
+    int weak = 3 * s->count - s->size;
     for (int c = 0; c < s->count; c++) {
-        int k = s->slip[c];
-        for (int r = 0; r < (k < 0 ? 3 : 1); r++)
-            y[3 * c + r] = s->rhs[s->first[c] + r];
-        for (int r = 0; k >= 0 && r < 2; r++)
-            y[3 * c + 1 + r] = s->held[2 * k + r] - s->follow[2 * k + r] * s->rhs[s->first[c]];
+        const float *basis = s->basis + 9 * (size_t)c;
+        float g[3] = {(float)x[3 * c], (float)x[3 * c + 1], (float)x[3 * c + 2]};
+        for (int r = 0; r < 3; r++)
+            *value_of(s, 3 * c + r) = basis[r] * g[0] + basis[3 + r] * g[1] + basis[6 + r] * g[2];
     }
+    solve_strong(s, true);
+    if (weak > 0 && s->size > 0)
+        cblas_sgemv(CblasRowMajor, CblasTrans, s->size, weak, -1, s->across, weak, s->rhs, 1, 1,
+                    s->held, 1);
+    for (int i = 0; i < 3 * s->count; i++)
+        y[i] = *value_of(s, i);
+}
+
+void pl_schur_solve(pl_schur *s, bool transposed, const double *x, double *y)
+{
+    if (transposed)
+        solve_transposed(s, x, y);
+    else
+        solve_plain(s, x, y);
 }
 
 double pl_schur_patience(const pl_schur *s)
 {
-    /* 60 GFlop/s for the LU, 12 GB/s for W (and the LU) read by each iteration: measured on one core.
-     */
+    /* 60 GFlop/s for the LU, 4 GB/s for filling it, 12 for W (and the LU) read by each iteration:
+     * measured on one core. */
     double n = 3.0 * s->count, a = s->size;
     double made = (2.0 / 3.0) * a * a * a / 60e9 + 4 * n * n / 4e9;
     return made / (4 * (n * n + a * a) / 12e9);

@@ -6,6 +6,7 @@
 #include <lapacke.h>
 
 #define GMRES_LIMIT  12   /* more iterations than this and a new LU is cheaper */
+#define WEAK         0.1  /* of D_lambda: what rows left out of the LU may hear of other contacts */
 #define ROUGH_ENOUGH 1e-2 /* relative residual with a new LU that single precision may end at */
 
 void pl_contact_system_free(pl_context *ctx, pl_contact_system *s)
@@ -95,7 +96,7 @@ static pl_status apply_schur(void *user, const double *x, double *y)
 static pl_status apply_lu(void *user, const double *x, double *y)
 {
     const large_system *l = user;
-    pl_schur_solve(&l->s->schur, x, y);
+    pl_schur_solve(&l->s->schur, false, x, y);
     return PL_OK;
 }
 
@@ -128,7 +129,7 @@ static bool prepare(const large_system *l, way by)
         return suits && pl_delassus_invert(l->ctx, d, m) &&
                pl_firm_factor(l->ctx, &s->firm, m, d->single, d->stiffness, l->linear);
     default:
-        pl_schur_factor(l->ctx, &s->schur, m, l->on->laws, l->linear, d->single);
+        pl_schur_factor(l->ctx, &s->schur, m, l->linear, d->single, WEAK);
         s->excess = 0;
         if (suits)
             pl_delassus_regret(d, (2.0 / 3.0) * pow(s->schur.size, 3));
@@ -187,7 +188,7 @@ bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_co
 {
     int m = on->count, size = 3 * m;
     if (m >= PL_MANY_CONTACTS) {
-        pl_schur_factor(ctx, &s->schur, m, on->laws, linear, on->delassus->single);
+        pl_schur_factor(ctx, &s->schur, m, linear, on->delassus->single, WEAK);
         return s->schur.count == m;
     }
     pl_contact_schur(ctx, m, linear, on->delassus->w, s->jacobian);
@@ -198,7 +199,7 @@ void pl_contact_system_back_substitute(pl_contact_system *s, int m, double *x)
 {
     int size = 3 * m;
     if (m >= PL_MANY_CONTACTS)
-        pl_schur_solve(&s->schur, x, x);
+        pl_schur_solve(&s->schur, false, x, x);
     else
         LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, s->jacobian, size, s->pivot, x, size);
 }
