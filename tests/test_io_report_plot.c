@@ -100,6 +100,25 @@ static void test_svg_holds_the_lines(void **state)
     pl_context_destroy(ctx);
 }
 
+/* Ticks between iterations say nothing; ticks between times do. */
+static void test_counts_have_whole_ticks(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    const double y[] = {10, 20, 30, 40}, time[] = {0, 0.75, 1.5, 3};
+    for (int timed = 0; timed < 2; timed++) {
+        const pl_plot_line line = {.name = "x", .count = 4, .x = timed ? time : NULL, .y = y};
+        pl_plot plot = example(&line, 1);
+        plot.width = 900;
+        pl_text svg = {.ctx = ctx};
+        assert_ok(ctx, pl_plot_svg(ctx, &plot, &svg));
+        assert_int_equal(occurrences(svg.data, ">1.5<"), timed);
+        assert_int_equal(occurrences(svg.data, ">3<") + occurrences(svg.data, ">3.0<"), 1);
+        pl_text_free(&svg);
+    }
+    pl_context_destroy(ctx);
+}
+
 static uint32_t big_endian(const char *bytes)
 {
     const unsigned char *b = (const unsigned char *)bytes;
@@ -192,6 +211,7 @@ int main(void)
         cmocka_unit_test(test_log_ticks_are_powers),
         cmocka_unit_test(test_degenerate_ranges_stay_drawable),
         cmocka_unit_test(test_svg_holds_the_lines),
+        cmocka_unit_test(test_counts_have_whole_ticks),
         cmocka_unit_test(test_png_is_made_of_chunks),
         cmocka_unit_test(test_plot_mistakes_are_named),
         cmocka_unit_test(test_csv_keeps_every_digit),

@@ -11,6 +11,8 @@
 
 static const char ink[] = "#333333", faint[] = "#dcdcdc";
 
+#define X_MARGIN 0.015 /* of the range, at each end */
+
 enum { TEXT = 12, TITLE = 14, ROW = 18 };
 
 typedef struct layout {
@@ -93,6 +95,18 @@ static void find_ranges(layout *l, double x[2], double y[2])
                 widen(x_of(line, i), l->plot->log_x, &x[0], &x[1]);
         }
     }
+}
+
+/* How many ticks x gets: no more than let them fall on whole numbers where all of x are. */
+static int x_ticks(const layout *l, const double x[2])
+{
+    int wanted = (int)(l->plot->width / 90) + 1;
+    double whole = ceil((1 + 2 * X_MARGIN) * (x[1] - x[0]));
+    for (int k = 0; k < l->plot->line_count; k++)
+        for (int i = 0; i < l->plot->lines[k].count; i++)
+            if (x_of(&l->plot->lines[k], i) != floor(x_of(&l->plot->lines[k], i)))
+                return wanted;
+    return l->plot->log_x || !(whole < wanted) ? wanted : whole > 1 ? (int)whole : 1;
 }
 
 /* ------------------------------------------------------------------------------- legend */
@@ -214,7 +228,7 @@ pl_status pl_plot_draw(pl_context *ctx, const pl_plot *plot, const pl_canvas *ca
     double x[2], y[2];
     find_ranges(&l, x, y);
     pl_axis_make(&l.y, plot->log_y, y[0], y[1], 0.05, (int)(plot->height / 70) + 1);
-    pl_axis_make(&l.x, plot->log_x, x[0], x[1], 0.015, (int)(plot->width / 90) + 1);
+    pl_axis_make(&l.x, plot->log_x, x[0], x[1], X_MARGIN, x_ticks(&l, x));
     double label_width = 0;
     for (int i = 0; i < l.y.tick_count; i++)
         label_width = fmax(label_width, text_width(l.y.labels[i], TEXT));
