@@ -106,6 +106,7 @@ static void solve_schur(pl_linear *l, double *x)
         pl_schur_solve(&l->schur, l->transposed, x, x);
 }
 
+/* W at the contacts of this substep, and solves with S. */
 static pl_status factor_schur(pl_linear *l)
 {
     pl_sim *sim = l->sim;

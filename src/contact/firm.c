@@ -97,7 +97,7 @@ bool pl_firm_factor(pl_context *ctx, pl_firm *f, int m, const float *w, const fl
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (f->loose_count > 64)
     for (int a = 0; a < f->loose_count; a++)
         fill_rows(f, p, linear, a);
-    return f->loose_count == 0 || pl_lu_factor_single(ctx, 3 * f->loose_count, f->lu, f->pivot);
+    return f->loose_count == 0 || pl_lu_factor(ctx, 3 * f->loose_count, f->lu, f->pivot);
 }
 
 static void multiply3(const float a[9], const float x[3], float y[3])

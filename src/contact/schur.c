@@ -151,7 +151,7 @@ void pl_schur_factor(pl_context *ctx, pl_schur *s, int m, const pl_law_linear *l
             for (int r = 0; r < 3; r++)
                 if (s->place[3 * a + r] >= 0)
                     fill_row(s, m, &linear[a], w, a, r, begin, begin + CHUNK < m ? begin + CHUNK : m);
-    s->count = pl_lu_factor_single(ctx, s->size, s->lu, s->pivot) ? m : 0;
+    s->count = pl_lu_factor(ctx, s->size, s->lu, s->pivot) ? m : 0;
 }
 
 /* ---- Solves ---- */
@@ -213,8 +213,8 @@ void pl_schur_solve(pl_schur *s, bool transposed, const double *x, double *y)
 
 double pl_schur_patience(const pl_schur *s)
 {
-    /* 60 GFlop/s for the LU, 4 GB/s for filling it, 12 for W (and the LU) read by each iteration:
-     * measured on one core. */
+    /* 60 GFlop/s for the LU and 12 GB/s for W (and the LU) read by each iteration, measured on one
+     * core; filling it is counted as W read at a third of that. */
     double n = 3.0 * s->count, a = s->size;
     double made = (2.0 / 3.0) * a * a * a / 60e9 + 4 * n * n / 4e9;
     return made / (4 * (n * n + a * a) / 12e9);

@@ -10,21 +10,48 @@
 #define BLOCK         96
 #define WORTH_THREADS 400 /* unknowns: from here on threads pay for their start */
 
-#define REAL      double
-#define PANEL     panel
-#define NAME(x)   x
-#define CBLAS(x)  cblas_d##x
-#define LAPACK(x) LAPACKE_d##x##_work
-#include "linalg/lu_template.h"
-#undef REAL
-#undef PANEL
-#undef NAME
-#undef CBLAS
-#undef LAPACK
+typedef struct panel {
+    int size;           /* of the matrix */
+    int first, columns; /* the block column just factored */
+    float *a;
+    const int *pivot;
+} panel;
 
-#define REAL      float
-#define PANEL     panel_single
-#define NAME(x)   x##_single
-#define CBLAS(x)  cblas_s##x
-#define LAPACK(x) LAPACKE_s##x##_work
-#include "linalg/lu_template.h"
+/* Rows exchanged in columns [begin, end) as in the panel; those on its right: U12 = L11^-1 A12, A22 -=
+ * L21 U12. */
+static void follow(const panel *p, int begin, int end)
+{
+    size_t n = (size_t)p->size, first = (size_t)p->first;
+    int columns = end - begin, below = p->size - p->first - p->columns;
+    float *top = p->a + (size_t)begin * n;
+    LAPACKE_slaswp_work(LAPACK_COL_MAJOR, columns, top, p->size, p->first + 1, p->first + p->columns,
+                        p->pivot, 1);
+    if (begin < p->first)
+        return;
+    const float *l = p->a + first * n + first;
+    cblas_strsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, p->columns, columns, 1,
+                l, p->size, top + first, p->size);
+    if (below > 0)
+        cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, below, columns, p->columns, -1,
+                    l + p->columns, p->size, top + first, p->size, 1, top + first + (size_t)p->columns,
+                    p->size);
+}
+
+bool pl_lu_factor(const pl_context *ctx, int size, float *a, int *pivot)
+{
+    int blocks = (size + BLOCK - 1) / BLOCK;
+    for (int b = 0; b < blocks; b++) {
+        panel p = {size, b * BLOCK, size - b * BLOCK < BLOCK ? size - b * BLOCK : BLOCK, a, pivot};
+        float *diagonal = a + (size_t)p.first * ((size_t)size + 1);
+        if (LAPACKE_sgetrf_work(LAPACK_COL_MAJOR, size - p.first, p.columns, diagonal, size,
+                                pivot + p.first) != 0)
+            return false;
+        for (int k = p.first; k < p.first + p.columns; k++)
+            pivot[k] += p.first;
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (size > WORTH_THREADS)
+        for (int k = 0; k < blocks; k++)
+            if (k != b)
+                follow(&p, k * BLOCK, size < (k + 1) * BLOCK ? size : (k + 1) * BLOCK);
+    }
+    return true;
+}

@@ -1,12 +1,12 @@
-/* Dense LU with row pivots on all threads. Results are the same bits for any number of them. */
+/* Dense LU with row pivots in single precision on all threads. Results are the same bits for any number
+ * of them. */
 #ifndef PL_LU_H
 #define PL_LU_H
 
 #include "core/core.h"
 
-/* a [size, size] column-major <- L and U as LAPACK's dgetrf leaves them, pivot [size] likewise (for
- * dgetrs); false when U is singular. */
-bool pl_lu_factor(const pl_context *ctx, int size, double *a, int *pivot);
-bool pl_lu_factor_single(const pl_context *ctx, int size, float *a, int *pivot);
+/* a [size, size] column-major <- L and U as LAPACK's sgetrf leaves them, pivot [size] likewise (for
+ * sgetrs); false when U is singular. */
+bool pl_lu_factor(const pl_context *ctx, int size, float *a, int *pivot);
 
 #endif
