@@ -85,12 +85,12 @@ static void krylov_iteration(pl_sim *sim, double *dots)
 }
 
 /* One Krylov iteration against reading as many bytes in the same order: blocks of the tangent, vectors,
- * the factor in single precision there and back. */
+ * the factor as it is kept, there and back. */
 static pl_status krylov_ratio(FILE *file, pl_sim *sim, const char *scene)
 {
     const pl_pattern *p = pl_elastic_pattern(sim->elastic);
     PL_TRY(pl_matrix_refresh(sim, PL_FACTOR_TANGENT, sim->scene->def.time_step, sim->iterate));
-    size_t factor = (size_t)pl_chol_get_cost(pl_matrix_factor(sim)).correct_values / 2;
+    size_t factor = (size_t)pl_chol_get_cost(pl_matrix_factor(sim)).correct_bytes / sizeof(double);
     size_t others =
         ((size_t)p->nnz * (9 * sizeof(double) + sizeof(int)) + (size_t)p->n * 16 * 3 * sizeof(double)) /
         sizeof(double);

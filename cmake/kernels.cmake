@@ -1,9 +1,9 @@
 # The hot kernels (src/backend/kernels_*.c) are one source compiled once per instruction set; backend.c
 # chooses among them at run time.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set_source_files_properties(src/backend/kernels_avx2.c PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma")
+  set_source_files_properties(src/backend/kernels_avx2.c PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")
   set_source_files_properties(src/backend/kernels_avx512.c PROPERTIES
-    COMPILE_OPTIONS "-mavx512f;-mavx512dq;-mfma;-mprefer-vector-width=512")
+    COMPILE_OPTIONS "-mavx512f;-mavx512dq;-mfma;-mf16c;-mprefer-vector-width=512")
   set_source_files_properties(src/backend/backend.c PROPERTIES
     COMPILE_DEFINITIONS "PL_HAVE_AVX2;PL_HAVE_AVX512")
 endif()

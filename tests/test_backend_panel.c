@@ -1,5 +1,5 @@
-/* Products with panels in single precision, by every table of kernels that runs here, against double.
- */
+/* Products with panels in single and half precision, by every table of kernels that runs here, against
+ * double. */
 #include "common.h"
 
 #include "backend/backend.h"
@@ -9,6 +9,7 @@ enum { ROWS = 75, COLUMNS = 45 };
 typedef struct sample {
     double dense[ROWS][COLUMNS];
     float strips[PL_STRIP_ROWS(ROWS) * COLUMNS];
+    pl_half halves[PL_STRIP_ROWS(ROWS) * COLUMNS];
     float x[COLUMNS + 3], y[PL_STRIP_ROWS(ROWS)];
 } sample;
 
@@ -21,7 +22,7 @@ static void fill(sample *s, int rows, int columns)
     for (int j = 0; j < columns; j++) {
         s->x[j] = (float)test_random(&seed);
         for (int i = j; i < rows; i++)
-            s->dense[i][j] = (float)test_random(&seed);
+            s->dense[i][j] = ldexp(floor(ldexp(test_random(&seed), 9)), -9); /* fits half precision */
     }
     for (int i = 0; i < rows; i++)
         s->y[i] = (float)test_random(&seed);
@@ -34,18 +35,25 @@ static void fill(sample *s, int rows, int columns)
 }
 
 /* In one piece, and in two. */
-static void check(const pl_backend *backend, const sample *s, int rows, int columns, int cut)
+static void check(const pl_backend *backend, bool half, sample *s, int rows, int columns, int cut)
 {
     float y[PL_STRIP_ROWS(ROWS)], x[COLUMNS + 3] = {0}, sums[8 * (COLUMNS + 3)];
-    const float *from = s->strips;
+    size_t from = 0;
+    if (half)
+        backend->half->round(s->strips, sizeof s->strips / sizeof *s->strips, s->halves);
     for (int first = 0, last = cut; first < rows; first = last, last = rows) {
         float part[COLUMNS + 3];
-        backend->panel_forward(from, first, last, columns, s->x, y);
-        backend->panel_backward(from, first, last, columns, s->y, sums, part);
+        if (half) {
+            backend->half->forward(s->halves + from, first, last, columns, s->x, y);
+            backend->half->backward(s->halves + from, first, last, columns, s->y, sums, part);
+        } else {
+            backend->panel_forward(s->strips + from, first, last, columns, s->x, y);
+            backend->panel_backward(s->strips + from, first, last, columns, s->y, sums, part);
+        }
         for (int j = 0; j < columns; j++)
             x[j] += part[j];
         for (int r = first; r < last; r += PL_STRIP)
-            from += PL_STRIP * (columns < r + PL_STRIP ? columns : r + PL_STRIP);
+            from += (size_t)(PL_STRIP * (columns < r + PL_STRIP ? columns : r + PL_STRIP));
     }
     /* Rounding of sums of at most 75 products below 1. */
     for (int i = 0; i < rows; i++) {
@@ -71,16 +79,35 @@ static void test_products(void **state)
     for (int columns = 1; columns <= COLUMNS; columns++)
         for (int rows = columns; rows <= ROWS; rows++) {
             fill(&s, rows, columns);
-            for (int b = 0; b < count; b++) {
-                check(list[b], &s, rows, columns, rows);
-                if (rows > PL_STRIP)
-                    check(list[b], &s, rows, columns, PL_STRIP);
-            }
+            for (int b = 0; b < count; b++)
+                for (int half = 0; half <= (list[b]->half != NULL); half++) {
+                    check(list[b], half, &s, rows, columns, rows);
+                    if (rows > PL_STRIP)
+                        check(list[b], half, &s, rows, columns, PL_STRIP);
+                }
         }
+}
+
+/* To the nearest of 11 digits; what is too large for the range is infinite. */
+static void test_rounding(void **state)
+{
+    (void)state;
+    const pl_backend *list[PL_BACKEND_MAX];
+    int count = pl_backend_list(list);
+    const float from[8] = {0, 1, -1, 1 + 0x1p-10f, 1 + 0x1p-12f, 0x1p-24f, 65504, 1e6f};
+    const pl_half expected[8] = {0, 0x3c00, 0xbc00, 0x3c01, 0x3c00, 1, 0x7bff, 0x7c00};
+    for (int b = 0; b < count; b++) {
+        pl_half to[8];
+        if (!list[b]->half)
+            continue;
+        list[b]->half->round(from, 8, to);
+        assert_memory_equal(to, expected, sizeof to);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products),
+                                       cmocka_unit_test(test_rounding)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

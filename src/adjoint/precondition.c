@@ -13,7 +13,8 @@
 
 #define DENSE_RATE 20e9 /* flops a second */
 #define WEAK       1e-7 /* of Dl: what rows left out of the LU may hear of other contacts */
-#define TURN_AT    4    /* extra iterations from which on turning the factor is worth its while */
+#define TURN_AT    4    /* extra iterations from which on turning the factor is worth its while, */
+#define HALF_AT    2    /* and reading it in half precision costs few more */
 
 static bool through_contact_space(const pl_linear *l)
 {
@@ -144,6 +145,7 @@ pl_status pl_precondition_refresh(pl_linear *l)
 {
     pl_sim *sim = l->sim;
     PL_TRY(refresh_factor(l));
+    pl_chol_use_half(pl_matrix_factor(sim), false);
     l->factorizations++;
     l->excess = l->age = 0;
     l->turning = false;
@@ -208,6 +210,8 @@ pl_status pl_precondition_setup(pl_linear *l)
         return pl_precondition_refresh(l);
     if (kind == PL_PRECONDITION_INVERSE || kind == PL_PRECONDITION_WOODBURY)
         PL_TRY(constant_factor(l));
+    if (kind >= PL_PRECONDITION_WOODBURY)
+        pl_chol_use_half(pl_matrix_factor(l->sim), l->last_excess >= HALF_AT);
     PL_TRY(exact_tangent(l));
     if (kind == PL_PRECONDITION_JACOBI)
         invert_diagonal(l);

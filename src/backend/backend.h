@@ -77,6 +77,18 @@ typedef struct pl_gathering {
 /* the last one's rows filled up. */
 #define PL_STRIP_ROWS(rows) (((rows) + 7) / 8 * 8)
 
+/* A number in half precision (IEEE 754 binary16): 11 digits of 2, from 6e-8 to 65504. */
+typedef uint16_t pl_half;
+
+typedef struct pl_half_kernels {
+    /* to = from, rounded to the nearest; count is a multiple of 8. */
+    void (*round)(const float *from, size_t count, pl_half *to);
+    /* As panel_forward and panel_backward of pl_backend. */
+    void (*forward)(const pl_half *panel, int first, int last, int columns, const float *x, float *y);
+    void (*backward)(const pl_half *panel, int first, int last, int columns, const float *y,
+                     float *sums, float *x);
+} pl_half_kernels;
+
 typedef struct pl_backend {
     const char *name;
     int width; /* doubles in a register */
@@ -102,6 +114,7 @@ typedef struct pl_backend {
                           float *y);
     void (*panel_backward)(const float *panel, int first, int last, int columns, const float *y,
                            float *sums, float *x);
+    const pl_half_kernels *half; /* NULL where the processor does not convert it */
 } pl_backend;
 
 #define PL_BACKEND_MAX 4

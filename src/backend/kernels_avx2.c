@@ -1,5 +1,5 @@
-/* The kernels for x86 with AVX2 and FMA; kernels.cmake sets the flags. Empty elsewhere. */
-#if defined(__AVX2__) && defined(__FMA__)
+/* The kernels for x86 with AVX2, FMA and F16C; kernels.cmake sets the flags. Empty elsewhere. */
+#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 #define PL_WIDTH 4 /* also where the whole library is compiled for AVX-512 */
 #include "backend/kernel_table.h"
 

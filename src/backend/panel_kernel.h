@@ -1,6 +1,6 @@
 /*
- * Products with a panel [rows, columns] of a triangular factor in single precision, y = A x and x = A^T
- * y.
+ * Products with a panel [rows, columns] of a triangular factor in single or half precision, y = A x and
+ * x = A^T y; they are summed up in single precision.
  *
  * Its first `columns` rows are lower triangular. It is stored in strips of 32 rows, column after
  * column, each strip without the columns that are zero in all of it: both products read it once, in
@@ -14,53 +14,61 @@
 /* Eight floats, wherever they are; the compiler splits them where registers are shorter. A macro, since
  * functions that return them would depend on the registers. */
 typedef float vf __attribute__((vector_size(32), aligned(4), may_alias));
-#define EIGHT(p) (*(const vf *)(p))
+#ifdef __F16C__
+#include <immintrin.h>
+#define WIDENED(p) ((vf)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p))))
+#else
+#define WIDENED(p) ((vf){0}) /* never asked for */
+#endif
+#define EIGHT(p) (half ? WIDENED(p) : *(const vf *)(p))
 
-/* One strip of 8 `vectors` rows: y = a x. Two columns at a time, so that sums wait less for each other.
- */
-static inline __attribute__((always_inline)) void strip_forward(int vectors, const float *a,
+/* One strip of 8 `vectors` rows, floats or halves: y = a x. Two columns at a time, so that sums wait
+ * less for each other. */
+static inline __attribute__((always_inline)) void strip_forward(int vectors, bool half, const char *a,
                                                                 int columns, const float *x, float *y)
 {
     vf even[4] = {{0}}, odd[4] = {{0}};
-    int j = 0;
-    for (; j + 2 <= columns; j += 2, a += 16 * vectors) {
+    int j = 0, eight = half ? 16 : 32, column = vectors * eight; /* bytes */
+    for (; j + 2 <= columns; j += 2, a += 2 * column) {
         vf x0 = x[j] - (vf){0}, x1 = x[j + 1] - (vf){0};
         even[0] += EIGHT(a) * x0;
-        odd[0] += EIGHT(a + 8 * vectors) * x1;
+        odd[0] += EIGHT(a + column) * x1;
         if (vectors > 1) {
-            even[1] += EIGHT(a + 8) * x0;
-            odd[1] += EIGHT(a + 8 * vectors + 8) * x1;
+            even[1] += EIGHT(a + eight) * x0;
+            odd[1] += EIGHT(a + column + eight) * x1;
         }
         if (vectors > 2) {
-            even[2] += EIGHT(a + 16) * x0;
-            odd[2] += EIGHT(a + 8 * vectors + 16) * x1;
+            even[2] += EIGHT(a + 2 * eight) * x0;
+            odd[2] += EIGHT(a + column + 2 * eight) * x1;
         }
         if (vectors > 3) {
-            even[3] += EIGHT(a + 24) * x0;
-            odd[3] += EIGHT(a + 8 * vectors + 24) * x1;
+            even[3] += EIGHT(a + 3 * eight) * x0;
+            odd[3] += EIGHT(a + column + 3 * eight) * x1;
         }
     }
     for (int v = 0; v < vectors; v++) {
         if (j < columns)
-            even[v] += EIGHT(a + 8 * v) * x[j];
+            even[v] += EIGHT(a + v * eight) * x[j];
         *(vf *)(y + 8 * v) = even[v] + odd[v];
     }
 }
 
 /* sums [columns, 8] += the strip's products with y, eight rows apart. */
 static inline __attribute__((always_inline)) void
-strip_backward(int vectors, const float *a, int columns, const float *y, float *sums)
+strip_backward(int vectors, bool half, const char *a, int columns, const float *y, float *sums)
 {
-    vf zero = {0}, y0 = EIGHT(y), y1 = vectors > 1 ? EIGHT(y + 8) : zero;
-    vf y2 = vectors > 2 ? EIGHT(y + 16) : zero, y3 = vectors > 3 ? EIGHT(y + 24) : zero;
-    for (int j = 0; j < columns; j++, a += 8 * vectors, sums += 8) {
-        vf sum = EIGHT(sums) + EIGHT(a) * y0;
+    const vf *rows = (const vf *)y;
+    vf zero = {0}, y0 = rows[0], y1 = vectors > 1 ? rows[1] : zero;
+    vf y2 = vectors > 2 ? rows[2] : zero, y3 = vectors > 3 ? rows[3] : zero;
+    int eight = half ? 16 : 32; /* bytes */
+    for (int j = 0; j < columns; j++, a += vectors * eight, sums += 8) {
+        vf sum = *(const vf *)sums + EIGHT(a) * y0;
         if (vectors > 1)
-            sum += EIGHT(a + 8) * y1;
+            sum += EIGHT(a + eight) * y1;
         if (vectors > 2)
-            sum += EIGHT(a + 16) * y2;
+            sum += EIGHT(a + 2 * eight) * y2;
         if (vectors > 3)
-            sum += EIGHT(a + 24) * y3;
+            sum += EIGHT(a + 3 * eight) * y3;
         *(vf *)sums = sum;
     }
 }
@@ -70,20 +78,20 @@ static inline __attribute__((always_inline)) int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-static void kernel_panel_forward(const float *panel, int first, int last, int columns, const float *x,
-                                 float *y)
+static inline __attribute__((always_inline)) void
+panel_forward(bool half, const char *panel, int first, int last, int columns, const float *x, float *y)
 {
     for (int r = first; r < last; r += PL_STRIP) {
         int height = PL_STRIP_ROWS(smaller(last - r, PL_STRIP)), width = smaller(columns, r + PL_STRIP);
         if (height == 32)
-            strip_forward(4, panel, width, x, y + r);
+            strip_forward(4, half, panel, width, x, y + r);
         else if (height == 24)
-            strip_forward(3, panel, width, x, y + r);
+            strip_forward(3, half, panel, width, x, y + r);
         else if (height == 16)
-            strip_forward(2, panel, width, x, y + r);
+            strip_forward(2, half, panel, width, x, y + r);
         else
-            strip_forward(1, panel, width, x, y + r);
-        panel += (size_t)height * (size_t)width;
+            strip_forward(1, half, panel, width, x, y + r);
+        panel += (size_t)(half ? 2 : 4) * (size_t)height * (size_t)width;
     }
 }
 
@@ -104,23 +112,64 @@ static inline void add_up(const float *sums, int columns, float *x)
     }
 }
 
-static void kernel_panel_backward(const float *panel, int first, int last, int columns, const float *y,
-                                  float *sums, float *x)
+static inline __attribute__((always_inline)) void panel_backward(bool half, const char *panel,
+                                                                 int first, int last, int columns,
+                                                                 const float *y, float *sums, float *x)
 {
     memset(sums, 0, 8 * sizeof *sums * (size_t)(columns + 3));
     for (int r = first; r < last; r += PL_STRIP) {
         int height = PL_STRIP_ROWS(smaller(last - r, PL_STRIP)), width = smaller(columns, r + PL_STRIP);
         if (height == 32)
-            strip_backward(4, panel, width, y + r, sums);
+            strip_backward(4, half, panel, width, y + r, sums);
         else if (height == 24)
-            strip_backward(3, panel, width, y + r, sums);
+            strip_backward(3, half, panel, width, y + r, sums);
         else if (height == 16)
-            strip_backward(2, panel, width, y + r, sums);
+            strip_backward(2, half, panel, width, y + r, sums);
         else
-            strip_backward(1, panel, width, y + r, sums);
-        panel += (size_t)height * (size_t)width;
+            strip_backward(1, half, panel, width, y + r, sums);
+        panel += (size_t)(half ? 2 : 4) * (size_t)height * (size_t)width;
     }
     add_up(sums, columns, x);
 }
+
+static void kernel_panel_forward(const float *panel, int first, int last, int columns, const float *x,
+                                 float *y)
+{
+    panel_forward(false, (const char *)panel, first, last, columns, x, y);
+}
+
+static void kernel_panel_backward(const float *panel, int first, int last, int columns, const float *y,
+                                  float *sums, float *x)
+{
+    panel_backward(false, (const char *)panel, first, last, columns, y, sums, x);
+}
+
+/* ---- Half precision, where the processor converts it ---- */
+
+#ifdef __F16C__
+static void half_round(const float *from, size_t count, pl_half *to)
+{
+    for (size_t i = 0; i < count; i += 8)
+        _mm_storeu_si128((__m128i *)(to + i),
+                         _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
+}
+
+static void half_forward(const pl_half *panel, int first, int last, int columns, const float *x,
+                         float *y)
+{
+    panel_forward(true, (const char *)panel, first, last, columns, x, y);
+}
+
+static void half_backward(const pl_half *panel, int first, int last, int columns, const float *y,
+                          float *sums, float *x)
+{
+    panel_backward(true, (const char *)panel, first, last, columns, y, sums, x);
+}
+
+static const pl_half_kernels kernel_half_table = {half_round, half_forward, half_backward};
+#define KERNEL_HALF (&kernel_half_table)
+#else
+#define KERNEL_HALF NULL
+#endif
 
 #endif

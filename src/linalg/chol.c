@@ -10,7 +10,8 @@
 #include <omp.h>
 
 #define PANEL        48 /* columns solved at once: wide enough for BLAS 3, small enough for the cache */
-#define ROUGH_ENOUGH 1e-3 /* of a solve, relative: how far single precision may be off */
+#define ROUGH_ENOUGH 1e-3 /* of a solve, relative: how far single precision may be off, */
+#define HALF_ENOUGH  5e-2 /* and half precision */
 
 struct pl_chol {
     pl_context *ctx;
@@ -23,6 +24,7 @@ struct pl_chol {
     pl_multifrontal multifront; /* how it is made, */
     pl_inverse inverse;         /* and its inverse */
     bool in_double;             /* CHOLMOD's factor is of the newest values too */
+    bool half_serves;           /* the factor in half precision is good enough to correct by */
     double *work; /* [n, 3] of scalar entries, pl_chol_begin's answer; of others, a test's */
     cholmod_common common;
     cholmod_sparse *matrix; /* lower triangle, scalar CSC */
@@ -233,7 +235,7 @@ pl_chol_cost pl_chol_get_cost(const pl_chol *c)
     return (pl_chol_cost){
         .factor_flops = c->common.fl,
         .factor_entries = c->common.lnz,
-        .correct_values = t->single_at ? (double)t->single_at[t->count] : 0,
+        .correct_bytes = t->single_at ? (t->halved ? 2.0 : 4.0) * (double)t->single_at[t->count] : 0,
     };
 }
 
@@ -271,14 +273,17 @@ pl_status pl_chol_factor(pl_chol *c, const double *values)
         return pl_fail(c->ctx, PL_ERROR_NUMERIC, "the matrix is not positive definite (at vertex %d)",
                        (int)c->factor->minor / c->block);
     c->in_double = true;
-    if (c->block == 3)
-        pl_triangular_round(&c->triangular, &c->supernodes, c->factor->x);
+    c->half_serves = c->triangular.halved = false;
+    if (c->block != 3)
+        return PL_OK;
+    pl_triangular_scale(&c->triangular, c->pattern, values);
+    pl_triangular_round(&c->triangular, &c->supernodes, c->factor->x);
     return PL_OK;
 }
 
-/* How far a solve in single precision is off, relative: rounding errors of a factor show most in the
+/* How far pl_chol_correct is off, relative: rounding errors of a factor show most in the
  * motion that A resists least, that of all vertices alike. */
-static double error_in_single(pl_chol *c, const pl_supernodes *l, const double *values)
+static double error_of_solves(pl_chol *c, const pl_supernodes *l, const double *values)
 {
     int size = 3 * c->pattern->n;
     double worst = 0, *x = c->b->x, *ax = c->work;
@@ -293,10 +298,22 @@ static double error_in_single(pl_chol *c, const pl_supernodes *l, const double *
 
 pl_rough pl_chol_factor_rough(pl_chol *c, const double *values)
 {
-    c->in_double = false;
-    if (!pl_multifrontal_factor(&c->multifront, &c->supernodes, &c->triangular, values))
+    pl_triangular *t = &c->triangular;
+    c->in_double = c->half_serves = t->halved = false;
+    if (!pl_multifrontal_factor(&c->multifront, &c->supernodes, t, values))
         return PL_ROUGH_INDEFINITE;
-    return error_in_single(c, &c->supernodes, values) <= ROUGH_ENOUGH ? PL_ROUGH_GOOD : PL_ROUGH_POOR;
+    if (t->half) {
+        t->halved = true;
+        c->half_serves = t->halved = error_of_solves(c, &c->supernodes, values) <= HALF_ENOUGH;
+    }
+    if (c->half_serves || error_of_solves(c, &c->supernodes, values) <= ROUGH_ENOUGH)
+        return PL_ROUGH_GOOD;
+    return PL_ROUGH_POOR;
+}
+
+void pl_chol_use_half(pl_chol *c, bool use)
+{
+    c->triangular.halved = use && c->half_serves;
 }
 
 /* By CHOLMOD; its right-hand sides have columns of their own. */

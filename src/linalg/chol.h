@@ -13,7 +13,7 @@ typedef struct pl_chol pl_chol;
 typedef struct pl_chol_cost {
     double factor_flops;
     double factor_entries; /* nonzeros of L */
-    double correct_values; /* numbers in single precision that pl_chol_correct reads each way */
+    double correct_bytes;  /* that pl_chol_correct reads each way, with the factor as it is */
 } pl_chol_cost;
 
 /* `block` is 1 or 3. The fill-reducing order is found on the vertex graph and kept for blocks, except
@@ -37,10 +37,14 @@ typedef enum pl_rough {
 } pl_rough;
 pl_rough pl_chol_factor_rough(pl_chol *chol, const double *values);
 
+/* Whether pl_chol_correct, begin and end may read that factor in half precision, in half the time, 1e-3
+ * off: for large ones, and where it was found to be good enough. They do after factoring. */
+void pl_chol_use_half(pl_chol *chol, bool use);
+
 /* x = A^-1 b, both [n, 3]; may be the same array. */
 pl_status pl_chol_solve(pl_chol *chol, const double *b, double *x);
 
-/* The same in single precision for blocks of 3 (double for scalars). */
+/* The same in single or half precision for blocks of 3 (double for scalars). */
 pl_status pl_chol_correct(pl_chol *chol, const double *b, double *x);
 
 /* The same in two parts, for right-hand sides that depend on the answer at few vertices, the focus:

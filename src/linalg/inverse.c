@@ -97,7 +97,7 @@ pl_status pl_inverse_block(pl_inverse *v, pl_triangular *t, const pl_supernodes 
         memset(v->columns, 0, sizeof *v->columns * WIDTH * (size_t)l->n);
         for (int c = 0; c < width; c++) {
             int unknown = 3 * cols[(first + c) / 3] + (first + c) % 3;
-            v->columns[(size_t)t->place[unknown] * WIDTH + (size_t)c] = 1;
+            v->columns[(size_t)t->place[unknown] * WIDTH + (size_t)c] = t->scale[unknown / 3];
         }
         for (int k = 0; k < l->count; k++)
             if (t->on_path[k])
@@ -109,7 +109,7 @@ pl_status pl_inverse_block(pl_inverse *v, pl_triangular *t, const pl_supernodes 
         for (int i = 0; i < 3 * row_count; i++) {
             const float *from = v->columns + (size_t)t->place[3 * rows[i / 3] + i % 3] * WIDTH;
             for (int c = 0; c < width; c++)
-                out[(size_t)i * (size_t)ld + (size_t)(first + c)] = from[c];
+                out[(size_t)i * (size_t)ld + (size_t)(first + c)] = t->scale[rows[i / 3]] * from[c];
         }
     }
     return PL_OK;
@@ -237,8 +237,9 @@ pl_status pl_inverse_last(pl_inverse *v, const pl_triangular *t, const pl_supern
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 32) if (threads > 1)
     for (int j = 0; j < size; j++)
         for (int i = j; i < size; i++) {
-            double value = v->dense[(size_t)j * (size_t)size + (size_t)i];
             size_t a = (size_t)v->given[i], b = (size_t)v->given[j];
+            double value = t->scale[last[a / 3]] * t->scale[last[b / 3]] *
+                           v->dense[(size_t)j * (size_t)size + (size_t)i];
             out[a * (size_t)ld + b] = out[b * (size_t)ld + a] = value;
         }
     return PL_OK;

@@ -53,8 +53,11 @@ static pl_status place_entries(pl_multifrontal *m, const pl_pattern *pattern, co
             for (int e = pattern->row[v]; e < pattern->row[v + 1]; e++) {
                 int row = t->place[3 * pattern->col[e]];
                 if (row >= j)
-                    m->entry[count++] =
-                        (pl_front_entry){.block = e, .at = (j - l->first[k]) * height + local[row]};
+                    m->entry[count++] = (pl_front_entry){
+                        .block = e,
+                        .vertex = {v, pattern->col[e]},
+                        .at = (j - l->first[k]) * height + local[row],
+                    };
             }
         }
         m->entry_from[k + 1] = count;
@@ -184,7 +187,7 @@ pl_status pl_multifrontal_create(pl_context *ctx, const pl_pattern *pattern, con
 {
     pl_status status = PL_OK;
     pl_multifrontal *m = out;
-    *m = (pl_multifrontal){.ctx = ctx};
+    *m = (pl_multifrontal){.ctx = ctx, .pattern = pattern};
     PL_CHECK(place_entries(m, pattern, l, t), done);
     PL_CHECK(list_children(m, l, t), done);
     PL_CHECK(find_positions(m, l, t), done);
@@ -234,11 +237,13 @@ static void assemble(const pl_multifrontal *m, const pl_supernodes *l, const pl_
     for (int j = 0; j < f->below; j++)
         memset(f->rest + (size_t)j * (size_t)(f->below + 1), 0, sizeof(float) * (size_t)(f->below - j));
     for (int e = m->entry_from[k]; e < m->entry_from[k + 1]; e++) {
-        const double *from = blocks + 9 * (size_t)m->entry[e].block;
-        float *to = f->value + m->entry[e].at;
+        const pl_front_entry *entry = &m->entry[e];
+        const double *from = blocks + 9 * (size_t)entry->block;
+        float *to = f->value + entry->at,
+              scale = t->scale[entry->vertex[0]] * t->scale[entry->vertex[1]];
         for (int c = 0; c < 3; c++, to += f->height)
             for (int r = 0; r < 3; r++)
-                to[r] = (float)from[3 * c + r];
+                to[r] = scale * (float)from[3 * c + r];
     }
     for (int i = m->child_from[k]; i < m->child_from[k + 1]; i++) {
         int child = m->child[i], from = t->triple_from[child], count = t->triple_from[child + 1] - from;
@@ -318,6 +323,7 @@ bool pl_multifrontal_factor(pl_multifrontal *m, const pl_supernodes *l, pl_trian
 {
     int threads = m->ctx->threads;
     bool made = true;
+    pl_triangular_scale(t, m->pattern, blocks);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(&& : made)
     for (int p = 0; p < t->part_count; p++)
         for (int k = t->parts[p].begin; made && k < t->parts[p].end; k++)

@@ -1,6 +1,6 @@
 /*
- * Supernodal Cholesky P A P^T = L L^T in single precision, multifrontal: each supernode is a dense
- * front
+ * Supernodal Cholesky P s A s P^T = L L^T (triangular.h) in single precision, multifrontal: each
+ * supernode is a dense front
  *
  *     [F11    ]   assembled from A and from what its children leave,
  *     [F21 F22]   L11 L11^T = F11,  L21 = F21 L11^-T,  left for the parent: F22 - L21 L21^T.
@@ -17,12 +17,14 @@
 
 /* A 3x3 block of A and its place in a front. */
 typedef struct pl_front_entry {
-    int block; /* of the pattern */
-    int at;    /* of its first value in the supernode's columns */
+    int block;     /* of the pattern, */
+    int vertex[2]; /* between these */
+    int at;        /* of its first value in the supernode's columns */
 } pl_front_entry;
 
 typedef struct pl_multifrontal {
     pl_context *ctx;
+    const pl_pattern *pattern;
     pl_front_entry *entry;
     int *entry_from; /* [count + 1] a supernode's first */
     int *child_from; /* [count + 1] into child: a supernode's children in ascending order */

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <cblas.h>
+#include <math.h>
 #include <omp.h>
 
 #define SHARES 8 /* a part is at most this fraction of the factor */
@@ -14,6 +15,9 @@
 #define BLOCK        128 /* columns inverted at once */
 #define PIECES       4   /* of a supernode */
 #define WORTH_PIECES 1500000 /* of its values */
+
+#define WORTH_HALVING 3000000 /* values: fewer are read from the cache, and gain less than they lose   \
+                               */
 
 /* First and last supernode of subtrees, as found on the way down from the roots. */
 typedef struct subtrees {
@@ -151,6 +155,8 @@ static pl_status lay_out(pl_triangular *t, const pl_supernodes *l)
         t->triple_from[k + 1] = at;
     }
     PL_NEW(t->ctx, t->single, t->single_at[l->count], done);
+    if (t->backend->half && t->single_at[l->count] >= WORTH_HALVING)
+        PL_NEW(t->ctx, t->half, t->single_at[l->count], done);
 done:
     return status;
 }
@@ -172,6 +178,7 @@ pl_status pl_triangular_create(pl_context *ctx, const pl_supernodes *l, size_t e
     PL_NEW(ctx, t->top_column, l->n, done);
     PL_NEW(ctx, t->x, l->n, done);
     PL_NEW(ctx, t->y, l->n, done);
+    PL_NEW(ctx, t->scale, l->n / 3, done);
     for (int k = 0; k < l->count; k++)
         for (int j = l->first[k]; j < l->first[k + 1]; j++)
             t->super_of[j] = k;
@@ -190,7 +197,7 @@ void pl_triangular_free(pl_triangular *t)
 {
     void *arrays[] = {t->in_part, t->on_path, t->super_of, t->place,     t->top_of, t->top_column,
                       t->x,       t->y,       t->single,   t->single_at, t->triple, t->triple_from,
-                      t->storage, t->panels,  t->parts,    t->pieces};
+                      t->storage, t->panels,  t->parts,    t->pieces,    t->half,   t->scale};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(t->ctx, arrays[k]);
     *t = (pl_triangular){0};
@@ -199,6 +206,16 @@ void pl_triangular_free(pl_triangular *t)
 static int thread_count(const pl_triangular *t)
 {
     return t->entries < WORTH_THREADS ? 1 : t->ctx->threads;
+}
+
+void pl_triangular_scale(pl_triangular *t, const pl_pattern *pattern, const double *blocks)
+{
+    for (int v = 0; v < pattern->n; v++) {
+        const double *block = blocks + 9 * (size_t)pattern->diag[v];
+        int exponent;
+        frexp(fmax(fmax(block[0], block[4]), block[8]), &exponent);
+        t->scale[v] = ldexpf(1, -(int)floor(exponent / 2.0));
+    }
 }
 
 pl_panel pl_triangular_panel(const pl_supernodes *l, int k)
@@ -250,16 +267,20 @@ static size_t strips_above(const pl_panel *p, int r)
 }
 
 /* A panel, column-major, into strips. */
-static void store_strips(const pl_panel *p, int threads, const float *from, float *strips)
+static void store_strips(pl_triangular *t, const pl_panel *p, int k, int threads, const float *from)
 {
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
     for (int r = 0; r < p->height; r += PL_STRIP) {
         int rows = pl_smaller(p->height - r, PL_STRIP), filled = PL_STRIP_ROWS(rows);
-        float *to = strips + strips_above(p, r);
-        for (int j = 0; j < pl_smaller(p->columns, r + PL_STRIP); j++, to += filled) {
+        int width = pl_smaller(p->columns, r + PL_STRIP);
+        size_t at = t->single_at[k] + strips_above(p, r);
+        float *to = t->single + at;
+        for (int j = 0; j < width; j++, to += filled) {
             memcpy(to, from + (size_t)j * (size_t)p->height + (size_t)r, sizeof *to * (size_t)rows);
             memset(to + rows, 0, sizeof *to * (size_t)(filled - rows));
         }
+        if (t->half)
+            t->backend->half->round(t->single + at, (size_t)(filled * width), t->half + at);
     }
 }
 
@@ -268,7 +289,7 @@ void pl_triangular_store(pl_triangular *t, const pl_supernodes *l, int k, int th
     pl_panel p = pl_triangular_panel(l, k);
     float *inverse = scratch + t->largest;
     invert_panel(&p, threads, scratch, inverse);
-    store_strips(&p, threads, inverse, t->single + t->single_at[k]);
+    store_strips(t, &p, k, threads, inverse);
 }
 
 void pl_triangular_round(pl_triangular *t, const pl_supernodes *l, const double *value)
@@ -280,7 +301,8 @@ void pl_triangular_round(pl_triangular *t, const pl_supernodes *l, const double 
         for (int j = 0; j < p.columns; j++) {
             const double *from = value + (size_t)l->at[k] + (size_t)j * (size_t)l->stride[k];
             for (int i = 0; i < p.height; i++)
-                columns[(size_t)j * (size_t)p.height + (size_t)i] = (float)from[i];
+                columns[(size_t)j * (size_t)p.height + (size_t)i] =
+                    t->scale[l->order[l->row[l->begin[k] + i]] / 3] * (float)from[i];
         }
         pl_triangular_store(t, l, k, 1, columns);
     }
@@ -303,35 +325,48 @@ static int cut(const pl_triangular *t, const pl_panel *p, const pl_part *part, i
     return pieces;
 }
 
+/* Rows [first, last) of y = A x and of x = A^T y, A being supernode k. */
+static void piece_forward(const pl_triangular *t, const pl_panel *p, int k, int first, int last,
+                          const float *x, float *y)
+{
+    size_t at = t->single_at[k] + strips_above(p, first);
+    if (t->halved)
+        t->backend->half->forward(t->half + at, first, last, p->columns, x, y);
+    else
+        t->backend->panel_forward(t->single + at, first, last, p->columns, x, y);
+}
+
+static void piece_backward(const pl_triangular *t, const pl_panel *p, int k, int first, int last,
+                           const float *y, float *sums, float *x)
+{
+    size_t at = t->single_at[k] + strips_above(p, first);
+    if (t->halved)
+        t->backend->half->backward(t->half + at, first, last, p->columns, y, sums, x);
+    else
+        t->backend->panel_backward(t->single + at, first, last, p->columns, y, sums, x);
+}
+
 /* part->all = A part->own */
 static void multiply(const pl_triangular *t, const pl_panel *p, int k, pl_part *part)
 {
     int cuts[PIECES + 1], pieces = cut(t, p, part, cuts);
-    const float *strips = t->single + t->single_at[k];
-    if (pieces == 1) {
-        t->backend->panel_forward(strips, 0, p->height, p->columns, part->own, part->all);
-        return;
-    }
-#pragma omp parallel for num_threads(thread_count(t)) schedule(static)
+#pragma omp parallel for num_threads(thread_count(t)) schedule(static) if (pieces > 1)
     for (int i = 0; i < pieces; i++)
-        t->backend->panel_forward(strips + strips_above(p, cuts[i]), cuts[i], cuts[i + 1], p->columns,
-                                  part->own, part->all);
+        piece_forward(t, p, k, cuts[i], cuts[i + 1], part->own, part->all);
 }
 
 /* part->own = A^T part->all */
 static void multiply_transposed(const pl_triangular *t, const pl_panel *p, int k, pl_part *part)
 {
     int cuts[PIECES + 1], pieces = cut(t, p, part, cuts);
-    const float *strips = t->single + t->single_at[k];
     if (pieces == 1) {
-        t->backend->panel_backward(strips, 0, p->height, p->columns, part->all, part->sums, part->own);
+        piece_backward(t, p, k, 0, p->height, part->all, part->sums, part->own);
         return;
     }
 #pragma omp parallel for num_threads(thread_count(t)) schedule(static)
     for (int i = 0; i < pieces; i++) {
         float *x = t->pieces + (size_t)i * t->piece, *sums = x + t->piece / 9;
-        t->backend->panel_backward(strips + strips_above(p, cuts[i]), cuts[i], cuts[i + 1], p->columns,
-                                   part->all, sums, x);
+        piece_backward(t, p, k, cuts[i], cuts[i + 1], part->all, sums, x);
     }
     for (int j = 0; j < p->columns; j++) {
         part->own[j] = 0;
@@ -418,25 +453,27 @@ static void backward_all(pl_triangular *t, const pl_supernodes *l, double *x)
             backward(t, l, k, &t->parts[p], x);
 }
 
-/* x in the factor's order, and back: vertices stay together. */
-static void permute(const pl_supernodes *l, const double *from, double *x)
+/* x in the factor's order, scaled, and back: vertices stay together. */
+static void permute(const pl_triangular *t, const pl_supernodes *l, const double *from, double *x)
 {
     for (int j = 0; j < l->n; j += 3)
-        memcpy(x + j, from + l->order[j], 3 * sizeof *x);
+        for (int c = 0; c < 3; c++)
+            x[j + c] = t->scale[l->order[j] / 3] * from[l->order[j] + c];
 }
 
-static void permute_back(const pl_supernodes *l, const double *x, double *to)
+static void permute_back(const pl_triangular *t, const pl_supernodes *l, const double *x, double *to)
 {
     for (int j = 0; j < l->n; j += 3)
-        memcpy(to + l->order[j], x + j, 3 * sizeof *x);
+        for (int c = 0; c < 3; c++)
+            to[l->order[j] + c] = t->scale[l->order[j] / 3] * x[j + c];
 }
 
 void pl_triangular_solve(pl_triangular *t, const pl_supernodes *l, const double *b, double *x)
 {
-    permute(l, b, t->x);
+    permute(t, l, b, t->x);
     forward_all(t, l, t->x);
     backward_all(t, l, t->x);
-    permute_back(l, t->x, x);
+    permute_back(t, l, t->x, x);
 }
 
 void pl_triangular_focus(pl_triangular *t, const pl_supernodes *l, int count, const int *vertices)
@@ -450,7 +487,7 @@ void pl_triangular_focus(pl_triangular *t, const pl_supernodes *l, int count, co
 
 void pl_triangular_begin(pl_triangular *t, const pl_supernodes *l, const double *b, double *x)
 {
-    permute(l, b, t->x);
+    permute(t, l, b, t->x);
     forward_all(t, l, t->x);
     memcpy(t->y, t->x, sizeof(double) * (size_t)l->n);
     for (int k = l->count - 1; k >= 0; k--)
@@ -458,18 +495,18 @@ void pl_triangular_begin(pl_triangular *t, const pl_supernodes *l, const double 
             backward(t, l, k, &t->parts[t->part_count], t->y);
     for (int j = 0; j < l->n; j++)
         if (t->on_path[t->super_of[j]])
-            x[l->order[j]] = t->y[j];
+            x[l->order[j]] = t->scale[l->order[j] / 3] * t->y[j];
 }
 
 void pl_triangular_end(pl_triangular *t, const pl_supernodes *l, const double *change, double *x)
 {
     for (int j = 0; j < l->n; j++)
-        t->y[j] = t->on_path[t->super_of[j]] ? change[l->order[j]] : 0;
+        t->y[j] = t->on_path[t->super_of[j]] ? t->scale[l->order[j] / 3] * change[l->order[j]] : 0;
     for (int k = 0; k < l->count; k++)
         if (t->on_path[k])
             forward(t, l, k, &t->parts[t->part_count], l->n, t->y);
     for (int j = 0; j < l->n; j++)
         t->x[j] += t->y[j];
     backward_all(t, l, t->x);
-    permute_back(l, t->x, x);
+    permute_back(t, l, t->x, x);
 }

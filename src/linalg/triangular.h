@@ -1,8 +1,11 @@
 /*
- * Triangular solves with a supernodal Cholesky factor P A P^T = L L^T, in single precision: corrections
- * of an iteration may be 1e-6 off, which changes how fast it converges, never what it converges to.
+ * Triangular solves with a supernodal Cholesky factor P s A s P^T = L L^T, in single or half precision:
+ * corrections of an iteration may be 1e-6 or 1e-3 off, which changes how fast it converges, never what
+ * it converges to. s scales each vertex such that A's diagonal is near 1, so that L has no unit and
+ * fits the range of half precision; powers of two, so that it rounds nothing.
  *
- * They read the factor once each way and are bound by memory, hence three economies:
+ * They read the factor once each way and are bound by memory, hence four economies:
+ * - half precision, where it is good enough (pl_chol_factor_rough finds out);
  * - a supernode [L11; L21] is kept as [L11^-1; L21 L11^-1], in the order in which the kernels read it
  * and without the zeros above the diagonal: one product each way instead of a triangular solve, which
  * is short and slow, and a product;
@@ -15,6 +18,7 @@
 #ifndef PL_TRIANGULAR_H
 #define PL_TRIANGULAR_H
 
+#include "linalg/sparse.h"
 #include "linalg/supernodes.h"
 
 /* One supernode: its diagonal block and the rows below. */
@@ -38,6 +42,7 @@ typedef struct pl_triangular {
     bool *in_part;   /* [count] */
     int *super_of;   /* [n] the supernode of a column */
     int *place;      /* [n] where an unknown is */
+    float *scale;    /* [n / 3] s of each vertex */
     int top_count;   /* columns of the top */
     int *top_of;     /* [n] a column's number among them, */
     int *top_column; /* [top_count] and back */
@@ -49,11 +54,13 @@ typedef struct pl_triangular {
     int *triple;       /* first rows of the vertices below each supernode, */
     int *triple_from;  /* [count + 1] where they begin */
     float *single;     /* each supernode as [L11^-1; L21 L11^-1] in strips (backend.h), */
-    size_t *single_at; /* [count + 1] where it begins */
-    size_t largest;    /* values of the largest supernode */
-    float *panels;     /* [threads, 2, largest] one on its way there */
-    float *pieces;     /* [PIECES, widest + 4, 1 + 8] a product with a large one, by pieces */
-    size_t piece;      /* values of each */
+    size_t *single_at; /* [count + 1] where it begins; */
+    uint16_t *half; /* the same in half precision; NULL where that is not worth it or not to be had */
+    bool halved;    /* solves read it */
+    size_t largest; /* values of the largest supernode */
+    float *panels;  /* [threads, 2, largest] one on its way there */
+    float *pieces;  /* [PIECES, widest + 4, 1 + 8] a product with a large one, by pieces */
+    size_t piece;   /* values of each */
 } pl_triangular;
 
 static inline int pl_smaller(int a, int b)
@@ -66,6 +73,9 @@ pl_status pl_triangular_create(pl_context *ctx, const pl_supernodes *l, size_t e
                                pl_triangular *out);
 void pl_triangular_free(pl_triangular *t);
 
+/* Takes s from the diagonal of blocks [nnz, 9], before they are factored. */
+void pl_triangular_scale(pl_triangular *t, const pl_pattern *pattern, const double *blocks);
+
 pl_panel pl_triangular_panel(const pl_supernodes *l, int k);
 /* The supernode of the first row below, in the tree of elimination k's parent; -1 for a root. */
 int pl_triangular_parent(const pl_triangular *t, const pl_supernodes *l, int k);
@@ -73,7 +83,7 @@ int pl_triangular_parent(const pl_triangular *t, const pl_supernodes *l, int k);
 float *pl_triangular_scratch(const pl_triangular *t, int thread);
 /* Takes supernode k, [L11; L21] column-major, from the first half of a scratch; uses the second. */
 void pl_triangular_store(pl_triangular *t, const pl_supernodes *l, int k, int threads, float *scratch);
-/* Takes all of a factor in double precision. */
+/* Takes all of a factor of A in double precision. */
 void pl_triangular_round(pl_triangular *t, const pl_supernodes *l, const double *value);
 
 /* x = A^-1 b in the original numbering, [n] each; may be the same array. */
