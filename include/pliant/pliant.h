@@ -472,7 +472,7 @@ typedef struct pl_rollout_def {
     bool tape;                /* keep what a backward or tangent sweep needs; default true */
     size_t memory_budget; /* bytes for the tape, 0 = no limit; below the full tape's size, some states
                              are kept (binomial schedule) and steps run again from them, with
-                             bit-identical gradients. Three states and the tape of 32 steps are
+                             bit-identical gradients. Three states and the tape of 64 steps are
                              needed whatever it says */
     pl_progress_fn progress; /* may be NULL */
     void *progress_user;

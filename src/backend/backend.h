@@ -87,6 +87,11 @@ typedef struct pl_half_kernels {
     void (*forward)(const pl_half *panel, int first, int last, int columns, const float *x, float *y);
     void (*backward)(const pl_half *panel, int first, int last, int columns, const float *y,
                      float *sums, float *x);
+    /* Rows [first, last) of the lower triangle T of a square panel: y = T x there and, in across
+     * [last + 3], T^T x of these rows. x and y are filled up as above, sums [last + 3, 8] is scratch.
+     */
+    void (*symmetric)(const pl_half *strips, int first, int last, const float *x, float *y, float *sums,
+                      float *across);
 } pl_half_kernels;
 
 typedef struct pl_backend {

@@ -31,6 +31,7 @@ void pl_delassus_free(pl_context *ctx, pl_delassus *d)
     pl_free(ctx, d->single);
     pl_free(ctx, d->stiffness);
     pl_free(ctx, d->keys);
+    pl_symmetric_free(ctx, &d->half);
     *d = (pl_delassus){0};
 }
 
@@ -250,6 +251,8 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
         if (d->stiff)
             turn_rows(d, a);
     }
+    if (set->count >= PL_MANY_CONTACTS)
+        return pl_symmetric_store(ctx, &d->half, 3 * set->count, d->single);
     return PL_OK;
 }
 

@@ -10,6 +10,12 @@
 
 #include "contact/contact.h"
 #include "linalg/chol.h"
+#include "linalg/symmetric.h"
+
+/* From here on systems with W are solved by GMRES: a step of it with an old LU is cheaper than a new
+ * LU.
+ */
+#define PL_MANY_CONTACTS 48
 
 /* What W depends on of a contact. */
 typedef struct pl_delassus_key {
@@ -29,7 +35,8 @@ typedef struct pl_delassus {
     int built;             /* contacts of the present w (0 = none), */
     double built_h;        /* its time step */
     pl_delassus_key *keys; /* [built] and the rest it depends on */
-    float *single;         /* [3 m, 3 m] the same rounded */
+    float *single;         /* [3 m, 3 m] the same rounded, */
+    pl_symmetric half;     /* for many contacts, to three digits */
     float *stiffness;      /* [3 m, 3 m] W^-1 in single precision, */
     bool stiff;            /* if it is there */
     double regret;         /* operations that it would have saved while these vertices touch, */

@@ -7,6 +7,7 @@
 
 #define GMRES_LIMIT  12   /* more iterations than this and a new LU is cheaper */
 #define WEAK         0.1  /* of D_lambda: what rows left out of the LU may hear of other contacts */
+#define HALF_DIGITS  1e-4 /* accuracies down to here are asked of W in half precision */
 #define ROUGH_ENOUGH 1e-2 /* relative residual with a new LU that single precision may end at */
 
 void pl_contact_system_free(pl_context *ctx, pl_contact_system *s)
@@ -73,6 +74,7 @@ typedef struct large_system {
     pl_contact_system *s;
     const pl_coupling *on;
     const pl_law_linear *linear;
+    bool by_half; /* W in half precision is good enough */
 } large_system;
 
 /* y = (D_lambda + D_delta W) x; s->image = W x */
@@ -83,7 +85,10 @@ static pl_status apply_schur(void *user, const double *x, double *y)
     int m = l->on->count;
     for (int i = 0; i < 3 * m; i++)
         s->vector[i] = (float)x[i];
-    pl_delassus_multiply_single(l->ctx, m, l->on->delassus->single, s->vector, s->image);
+    if (l->by_half)
+        pl_symmetric_multiply(l->ctx, &l->on->delassus->half, s->vector, s->image);
+    else
+        pl_delassus_multiply_single(l->ctx, m, l->on->delassus->single, s->vector, s->image);
     for (int c = 0; c < m; c++) {
         double force[3], moved[3] = {s->image[3 * c], s->image[3 * c + 1], s->image[3 * c + 2]};
         pl_mat3_vec(l->linear[c].d_delta, moved, y + 3 * c);
@@ -137,7 +142,7 @@ static bool prepare(const large_system *l, way by)
     }
 }
 
-static pl_status solve_many(const large_system *l, const double *g, double accuracy, double *x,
+static pl_status solve_many(large_system *l, const double *g, double accuracy, double *x,
                             double *moved, bool *solved)
 {
     pl_contact_system *s = l->s;
@@ -148,8 +153,9 @@ static pl_status solve_many(const large_system *l, const double *g, double accur
         prepared = prepare(l, by);
         if (!prepared)
             continue;
-        PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, (void *)l},
-                        (pl_operator){by == FIRM ? apply_firm : apply_lu, (void *)l}, g, x, accuracy,
+        l->by_half = by != FIRM && l->on->delassus->half.kernels && accuracy >= HALF_DIGITS;
+        PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, l},
+                        (pl_operator){by == FIRM ? apply_firm : apply_lu, l}, g, x, accuracy,
                         GMRES_LIMIT, &result));
         s->excess += by == OLD_LU ? result.iterations - 1 : 0;
     }
@@ -170,7 +176,7 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
     bool many = m >= PL_MANY_CONTACTS;
     *solved = false;
     if (many)
-        PL_TRY(solve_many(&(large_system){ctx, s, on, linear}, g, accuracy, x, moved, solved));
+        PL_TRY(solve_many(&(large_system){ctx, s, on, linear, false}, g, accuracy, x, moved, solved));
     if (*solved)
         return PL_OK;
     pl_contact_schur(ctx, m, linear, on->delassus->w, s->jacobian);

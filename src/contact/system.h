@@ -14,9 +14,6 @@
 #include "contact/schur.h"
 #include "linalg/krylov.h"
 
-/* From here on a step of GMRES with an old LU is cheaper than a new LU. */
-#define PL_MANY_CONTACTS 48
-
 /* What couples the contacts. */
 typedef struct pl_coupling {
     int count;             /* m contacts */

@@ -185,7 +185,7 @@ void pl_stage(pl_sim *sim, int stage);
 
 /* The factor is made anew at every multiple of this many steps whatever happened, so that a rollout
  * resumed there repeats the original bit for bit. */
-#define PL_FORGET_EVERY 32
+#define PL_FORGET_EVERY 64
 
 /* What a substep of this scene can touch. */
 pl_obstacles pl_substep_obstacles(const pl_sim *sim, const pl_substep *sub);

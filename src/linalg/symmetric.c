@@ -1,0 +1,105 @@
+/* Products with symmetric matrices in half precision. */
+#include "linalg/symmetric.h"
+
+#include <math.h>
+
+#define WORTH_THREADS 600 /* rows: from here on threads pay for their start */
+
+void pl_symmetric_free(pl_context *ctx, pl_symmetric *s)
+{
+    void *arrays[] = {s->strips, s->scale, s->x, s->y, s->across, s->sums};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        pl_free(ctx, arrays[k]);
+    *s = (pl_symmetric){0};
+}
+
+/* Values in the strips above row r, a multiple of PL_STRIP below the last strip. */
+static size_t strips_above(int r)
+{
+    size_t strips = (size_t)(r / PL_STRIP);
+    return PL_STRIP * PL_STRIP * strips * (strips + 1) / 2;
+}
+
+static pl_status reserve(pl_context *ctx, pl_symmetric *s, int size)
+{
+    pl_status status = PL_OK;
+    const pl_backend *backends[PL_BACKEND_MAX];
+    if (size <= s->capacity)
+        return PL_OK;
+    int room = (size + size / 2 + PL_STRIP) / PL_STRIP * PL_STRIP;
+    pl_symmetric_free(ctx, s);
+    pl_backend_list(backends);
+    s->kernels = backends[0]->half;
+    if (!s->kernels)
+        return PL_OK;
+    PL_NEW(ctx, s->strips, strips_above(room), fail);
+    PL_NEW(ctx, s->scale, room, fail);
+    PL_NEW(ctx, s->x, room, fail);
+    PL_NEW(ctx, s->y, room, fail);
+    PL_NEW(ctx, s->across, PL_SYMMETRIC_PIECES * (room + 3), fail);
+    PL_NEW(ctx, s->sums, PL_SYMMETRIC_PIECES * 8 * (room + 3), fail);
+    s->capacity = room;
+    return PL_OK;
+fail:
+    pl_symmetric_free(ctx, s);
+    return status;
+}
+
+/* Pieces of about the same number of values; those of row r are about r^2 / 2. */
+static void cut(pl_symmetric *s)
+{
+    for (int p = 1; p < PL_SYMMETRIC_PIECES; p++)
+        s->cut[p] = (int)(s->size * sqrt((double)p / PL_SYMMETRIC_PIECES)) / PL_STRIP * PL_STRIP;
+    s->cut[PL_SYMMETRIC_PIECES] = s->size;
+}
+
+static void store_strip(pl_symmetric *s, const float *a, int r)
+{
+    int rows = s->size - r < PL_STRIP ? s->size - r : PL_STRIP, filled = PL_STRIP_ROWS(rows);
+    pl_half *to = s->strips + strips_above(r);
+    for (int j = 0; j < r + rows; j++, to += filled) {
+        float column[PL_STRIP] = {0};
+        for (int i = j < r ? 0 : j - r; i < rows; i++)
+            column[i] =
+                a[(size_t)(r + i) * (size_t)s->size + (size_t)j] / (s->scale[r + i] * s->scale[j]);
+        if (j >= r)
+            column[j - r] *= 0.5F;
+        s->kernels->round(column, (size_t)filled, to);
+    }
+}
+
+pl_status pl_symmetric_store(pl_context *ctx, pl_symmetric *s, int size, const float *a)
+{
+    PL_TRY(reserve(ctx, s, size));
+    s->size = size;
+    if (!s->kernels)
+        return PL_OK;
+    cut(s);
+    for (int i = 0; i < size; i++) {
+        int exponent;
+        frexpf(a[(size_t)i * (size_t)(size + 1)], &exponent);
+        s->scale[i] = ldexpf(1, (int)floor(exponent / 2.0));
+    }
+#pragma omp parallel for num_threads(ctx->threads) schedule(static, 1) if (size > WORTH_THREADS)
+    for (int r = 0; r < size; r += PL_STRIP)
+        store_strip(s, a, r);
+    return PL_OK;
+}
+
+void pl_symmetric_multiply(const pl_context *ctx, pl_symmetric *s, const float *x, float *y)
+{
+    int size = s->size, filled = PL_STRIP_ROWS(size);
+    size_t each = (size_t)size + 3;
+    for (int i = 0; i < filled; i++)
+        s->x[i] = i < size ? s->scale[i] * x[i] : 0;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (size > WORTH_THREADS)
+    for (int p = 0; p < PL_SYMMETRIC_PIECES; p++)
+        s->kernels->symmetric(s->strips + strips_above(s->cut[p]), s->cut[p], s->cut[p + 1], s->x, s->y,
+                              s->sums + 8 * each * (size_t)p, s->across + each * (size_t)p);
+    for (int i = 0; i < size; i++) {
+        float sum = s->y[i];
+        for (int p = 0; p < PL_SYMMETRIC_PIECES; p++)
+            sum += i < s->cut[p + 1] ? s->across[each * (size_t)p + (size_t)i] : 0;
+        y[i] = s->scale[i] * sum;
+    }
+}
