@@ -102,7 +102,7 @@ static pl_status newton_step(coupled *s, const pl_substep *sub, double *norm)
         memset(sim->guess, 0, sizeof(double) * 3 * (size_t)sim->n);
         for (int c = 0; c < m; c++)
             pl_contact_scatter(&sim->contacts.points[c], h2, s->change + 3 * c, sim->guess);
-        PL_TRY(pl_matrix_end(sim, sim->guess, sim->move));
+        PL_TRY(pl_matrix_end(sim, sim->guess, NULL, sim->move));
     }
     *norm = 0;
     for (int i = 0; i < sim->n; i++)

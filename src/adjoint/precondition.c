@@ -302,6 +302,12 @@ static void solve_contacts(pl_linear *l, const double *x, const double *moved, d
     }
 }
 
+static void hold_contacts(const pl_linear *l, double *y)
+{
+    for (int c = 0; c < l->turned.count; c++)
+        pl_contact_hold(&l->turned.points[c], l->motion + 3 * c, y);
+}
+
 /* [E^ H^T Dd^T; -h^2 H  Dl^T]^-1 or its untransposed form, with S. Both inverses are in single
  * precision; but the contacts move as their rows want it, so that those that stick are held to the last
  * digit, which gradients through them are made of. */
@@ -315,9 +321,9 @@ static pl_status apply_schur(pl_linear *l, const double *x, double *y)
     if (sim->contacts.count > 0) {
         PL_TRY(pl_matrix_begin(sim, b, y));
         solve_contacts(l, x + n3, y, y + n3);
-        PL_TRY(pl_matrix_end(sim, l->work, y));
-        for (int c = 0; c < l->turned.count; c++)
-            pl_contact_hold(&l->turned.points[c], l->motion + 3 * c, y);
+        hold_contacts(l, y);
+        PL_TRY(pl_matrix_end(sim, l->work, y, y));
+        hold_contacts(l, y);
     } else {
         PL_TRY(pl_matrix_correct(sim, b, y));
     }

@@ -360,10 +360,10 @@ pl_status pl_chol_begin(pl_chol *c, const double *b, double *x)
     return PL_OK;
 }
 
-pl_status pl_chol_end(pl_chol *c, const double *change, double *x)
+pl_status pl_chol_end(pl_chol *c, const double *change, const double *known, double *x)
 {
     if (c->block == 3) {
-        pl_triangular_end(&c->triangular, &c->supernodes, change, x);
+        pl_triangular_end(&c->triangular, &c->supernodes, change, known, x);
         return PL_OK;
     }
     PL_TRY(pl_chol_solve(c, change, x));

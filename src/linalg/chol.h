@@ -49,11 +49,13 @@ pl_status pl_chol_correct(pl_chol *chol, const double *b, double *x);
 
 /* The same in two parts, for right-hand sides that depend on the answer at few vertices, the focus:
  * begin gives x = A^-1 b there (elsewhere x is unspecified), end the whole of x = A^-1 (b + change) for
- * a change that is zero elsewhere; together little more than one solve. x may be b and change may be x.
+ * a change that is zero elsewhere; together little more than one solve, and no more than one where the
+ * answer at the focus is `known` (or NULL) and its vertices are those eliminated last. x may be b, and
+ * change or known.
  * The focus stays until the next is named or pl_chol_inverse_block asked. */
 void pl_chol_focus(pl_chol *chol, int count, const int *vertices);
 pl_status pl_chol_begin(pl_chol *chol, const double *b, double *x);
-pl_status pl_chol_end(pl_chol *chol, const double *change, double *x);
+pl_status pl_chol_end(pl_chol *chol, const double *change, const double *known, double *x);
 
 /* A part of A^-1, in single precision for blocks of 3, in 3x3 blocks (multiples of I for scalar
  * entries), row-major with ld columns: out[3 i + r][3 j + c] = (A^-1) at (3 rows[i] + r, 3 cols[j] +

@@ -16,8 +16,9 @@
 #define PIECES       4   /* of a supernode */
 #define WORTH_PIECES 1500000 /* of its values */
 
-#define WORTH_HALVING 3000000 /* values: fewer are read from the cache, and gain less than they lose   \
-                               */
+#define WORTH_HALVING                                                                                  \
+    3000000 /* values: fewer are read from the cache, and gain less than they lose                     \
+             */
 
 /* First and last supernode of subtrees, as found on the way down from the roots. */
 typedef struct subtrees {
@@ -441,16 +442,17 @@ static void forward_all(pl_triangular *t, const pl_supernodes *l, double *x)
             forward(t, l, k, top, l->n, x);
 }
 
-/* x <- L^-T x */
-static void backward_all(pl_triangular *t, const pl_supernodes *l, double *x)
+/* x <- L^-T x, but for the focus' paths if x is there already. */
+static void backward_all(pl_triangular *t, const pl_supernodes *l, bool path_done, double *x)
 {
     for (int k = l->count - 1; k >= 0; k--)
-        if (!t->in_part[k])
+        if (!t->in_part[k] && !(path_done && t->on_path[k]))
             backward(t, l, k, &t->parts[t->part_count], x);
 #pragma omp parallel for num_threads(thread_count(t)) schedule(dynamic, 1)
     for (int p = 0; p < t->part_count; p++)
         for (int k = t->parts[p].end - 1; k >= t->parts[p].begin; k--)
-            backward(t, l, k, &t->parts[p], x);
+            if (!(path_done && t->on_path[k]))
+                backward(t, l, k, &t->parts[p], x);
 }
 
 /* x in the factor's order, scaled, and back: vertices stay together. */
@@ -472,17 +474,21 @@ void pl_triangular_solve(pl_triangular *t, const pl_supernodes *l, const double 
 {
     permute(t, l, b, t->x);
     forward_all(t, l, t->x);
-    backward_all(t, l, t->x);
+    backward_all(t, l, false, t->x);
     permute_back(t, l, t->x, x);
 }
 
 void pl_triangular_focus(pl_triangular *t, const pl_supernodes *l, int count, const int *vertices)
 {
+    int columns = 0;
     memset(t->on_path, 0, sizeof(bool) * (size_t)l->count);
     for (int i = 0; i < 3 * count; i++)
         for (int k = t->super_of[t->place[3 * vertices[i / 3] + i % 3]]; k >= 0 && !t->on_path[k];
-             k = pl_triangular_parent(t, l, k))
+             k = pl_triangular_parent(t, l, k)) {
             t->on_path[k] = true;
+            columns += l->first[k + 1] - l->first[k];
+        }
+    t->closed = columns == 3 * count;
 }
 
 void pl_triangular_begin(pl_triangular *t, const pl_supernodes *l, const double *b, double *x)
@@ -498,7 +504,8 @@ void pl_triangular_begin(pl_triangular *t, const pl_supernodes *l, const double 
             x[l->order[j]] = t->scale[l->order[j] / 3] * t->y[j];
 }
 
-void pl_triangular_end(pl_triangular *t, const pl_supernodes *l, const double *change, double *x)
+/* t->x += L^-1 change */
+static void add_change(pl_triangular *t, const pl_supernodes *l, const double *change)
 {
     for (int j = 0; j < l->n; j++)
         t->y[j] = t->on_path[t->super_of[j]] ? t->scale[l->order[j] / 3] * change[l->order[j]] : 0;
@@ -507,6 +514,17 @@ void pl_triangular_end(pl_triangular *t, const pl_supernodes *l, const double *c
             forward(t, l, k, &t->parts[t->part_count], l->n, t->y);
     for (int j = 0; j < l->n; j++)
         t->x[j] += t->y[j];
-    backward_all(t, l, t->x);
+}
+
+void pl_triangular_end(pl_triangular *t, const pl_supernodes *l, const double *change,
+                       const double *known, double *x)
+{
+    bool path_done = known && t->closed;
+    if (!path_done)
+        add_change(t, l, change);
+    for (int j = 0; j < l->n && path_done; j++)
+        if (t->on_path[t->super_of[j]])
+            t->x[j] = known[l->order[j]] / t->scale[l->order[j] / 3];
+    backward_all(t, l, path_done, t->x);
     permute_back(t, l, t->x, x);
 }

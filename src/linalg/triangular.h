@@ -46,7 +46,8 @@ typedef struct pl_triangular {
     int top_count;   /* columns of the top */
     int *top_of;     /* [n] a column's number among them, */
     int *top_column; /* [top_count] and back */
-    bool *on_path;   /* [count] of the focus */
+    bool *on_path;   /* [count] of the focus, */
+    bool closed;     /* and no vertices but the focus on it */
     double *x, *y;   /* [n] in the factor's order */
     double *storage; /* of the parts */
     size_t entries;
@@ -93,7 +94,9 @@ void pl_triangular_solve(pl_triangular *t, const pl_supernodes *l, const double 
 void pl_triangular_focus(pl_triangular *t, const pl_supernodes *l, int count, const int *vertices);
 /* x = A^-1 b at the focus, elsewhere untouched. */
 void pl_triangular_begin(pl_triangular *t, const pl_supernodes *l, const double *b, double *x);
-/* x = A^-1 (b + change) everywhere, for the b of the last begin and a change at the focus only. */
-void pl_triangular_end(pl_triangular *t, const pl_supernodes *l, const double *change, double *x);
+/* x = A^-1 (b + change) everywhere, for the b of the last begin and a change at the focus only. Where x
+ * at the focus is `known` already (or NULL) and the focus alone is on its paths, those are not read. */
+void pl_triangular_end(pl_triangular *t, const pl_supernodes *l, const double *change,
+                       const double *known, double *x);
 
 #endif

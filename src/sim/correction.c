@@ -133,6 +133,12 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
     return PL_OK;
 }
 
+static void hold_contacts(const pl_sim *sim, double *move)
+{
+    for (int c = 0; c < sim->contacts.count; c++)
+        pl_contact_hold(&sim->contacts.points[c], sim->wanted + 3 * c, move);
+}
+
 /* move = E^-1 (rhs + h^2 H^T (lambda - origin)), rhs in `move`: what the present forces move at the
  * contacts, the law's change of them, then everything. In single precision; but the contacts move as
  * the law wants it, because gaps of 1e-12 m are to be met. */
@@ -151,9 +157,9 @@ static pl_status move_with_contacts(pl_newton *s, const double *q, double *move)
         pl_contact_gather(p, move, wanted);
         pl_axpy3(1, sim->contact_solver.moved + 3 * c, wanted);
     }
-    PL_TRY(pl_matrix_end(sim, sim->guess, move));
-    for (int c = 0; c < sim->contacts.count; c++)
-        pl_contact_hold(&sim->contacts.points[c], sim->wanted + 3 * c, move);
+    hold_contacts(sim, move);
+    PL_TRY(pl_matrix_end(sim, sim->guess, move, move));
+    hold_contacts(sim, move);
     pl_stage(sim, PL_STAGE_SOLVE);
     return PL_OK;
 }

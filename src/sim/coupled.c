@@ -57,7 +57,7 @@ static pl_status apply_factor(void *user, const double *x, double *y)
     memset(sim->guess, 0, sizeof(double) * 3 * n);
     for (int c = 0; c < m; c++)
         pl_contact_scatter(&sim->contacts.points[c], h2, force + 3 * c, sim->guess);
-    return pl_matrix_end(sim, sim->guess, y);
+    return pl_matrix_end(sim, sim->guess, NULL, y);
 }
 
 /* rhs = (-r + h^2 H^T lambda - E move, 0) */

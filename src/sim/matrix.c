@@ -166,7 +166,7 @@ pl_status pl_matrix_begin(pl_sim *sim, const double *b, double *x)
     return pl_chol_begin(pl_matrix_factor(sim), b, x);
 }
 
-pl_status pl_matrix_end(pl_sim *sim, const double *change, double *x)
+pl_status pl_matrix_end(pl_sim *sim, const double *change, const double *known, double *x)
 {
-    return pl_chol_end(pl_matrix_factor(sim), change, x);
+    return pl_chol_end(pl_matrix_factor(sim), change, known, x);
 }

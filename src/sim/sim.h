@@ -142,7 +142,7 @@ pl_status pl_matrix_solve(pl_sim *sim, const double *b, double *x);
  * focus. */
 void pl_matrix_focus(pl_sim *sim);
 pl_status pl_matrix_begin(pl_sim *sim, const double *b, double *x);
-pl_status pl_matrix_end(pl_sim *sim, const double *change, double *x);
+pl_status pl_matrix_end(pl_sim *sim, const double *change, const double *known, double *x);
 pl_chol *pl_matrix_factor(const pl_sim *sim);
 
 /* ---- truncated.c: Newton's own step */
