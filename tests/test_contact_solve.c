@@ -23,6 +23,7 @@ static pl_contact_problem given(problem *p, int m, const double *origin)
     p->delassus.w = p->w;
     p->delassus.single = p->single;
     p->delassus.stiffness = p->stiffness;
+    p->delassus.half.size = 0;
     return (pl_contact_problem){{m, p->laws, &p->delassus}, p->b, origin};
 }
 
@@ -120,6 +121,7 @@ static void test_cold_and_warm(void **state)
         }
     assert_true(warm_most <= 1); /* the start is predicted from the last solution */
     pl_contact_solver_free(ctx, &s);
+    pl_symmetric_free(ctx, &p.delassus.half);
     pl_context_destroy(ctx);
 }
 
@@ -140,6 +142,7 @@ static void test_goal(void **state)
     assert_ok(ctx, pl_contact_solve(ctx, &s, &whole, 0, lambda[1], &fine));
     assert_true(fine.converged && fine.residual < rough.residual && fine.iterations > rough.iterations);
     pl_contact_solver_free(ctx, &s);
+    pl_symmetric_free(ctx, &p.delassus.half);
     pl_context_destroy(ctx);
 }
 
@@ -166,6 +169,7 @@ static void test_many_contacts(void **state)
         assert_close(lambda[i], fresh[i], 1e-7 * (1 + fabs(fresh[i])));
     pl_contact_solver_free(ctx, &s);
     pl_contact_solver_free(ctx, &other);
+    pl_symmetric_free(ctx, &p.delassus.half);
     pl_context_destroy(ctx);
 }
 
@@ -193,7 +197,9 @@ static void test_lasting(void **state)
             }
         for (int i = 0; i < 9 * MANY * MANY; i++)
             p.single[i] = (float)p.w[i];
-        p.delassus = (pl_delassus){.lasts = true};
+        p.delassus.stiff = false;
+        p.delassus.lasts = true;
+        p.delassus.regret = 0;
         memset(lambda, 0, sizeof lambda);
         for (int k = 0; k < 12; k++) {
             pl_contact_problem lasting = given(&p, p.m, no_force);
@@ -210,6 +216,7 @@ static void test_lasting(void **state)
         assert_int_equal(p.delassus.stiff, edition < 3);
     }
     pl_contact_solver_free(ctx, &s);
+    pl_symmetric_free(ctx, &p.delassus.half);
     pl_context_destroy(ctx);
 }
 
@@ -233,6 +240,7 @@ static void test_bad_guesses(void **state)
             assert_close(lambda[i], first[i], 1e-7 * (1 + fabs(first[i])));
     }
     pl_contact_solver_free(ctx, &s);
+    pl_symmetric_free(ctx, &p.delassus.half);
     pl_context_destroy(ctx);
 }
 
@@ -255,6 +263,7 @@ static void test_friction_vanishes(void **state)
             assert_close(little[3 * c + k], none[3 * c + k], 1e-7 * (1 + none[3 * c]));
     }
     pl_contact_solver_free(ctx, &s);
+    pl_symmetric_free(ctx, &p.delassus.half);
     pl_context_destroy(ctx);
 }
 
@@ -296,6 +305,7 @@ static void test_near_the_answer(void **state)
         }
     }
     pl_contact_solver_free(ctx, &s);
+    pl_symmetric_free(ctx, &p.delassus.half);
     pl_context_destroy(ctx);
 }
 
@@ -325,6 +335,7 @@ static void test_no_tangential_load(void **state)
         assert_true(e.complementarity < 1e-6);
     }
     pl_contact_solver_free(ctx, &s);
+    pl_symmetric_free(ctx, &p.delassus.half);
     pl_context_destroy(ctx);
 }
 

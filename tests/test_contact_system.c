@@ -18,7 +18,10 @@ static pl_coupling coupling(int m, bool lasts)
             single[3 * m * i + j] = made.w[SIZE * i + j];
             wide[3 * m * i + j] = made.w[SIZE * i + j];
         }
-    delassus = (pl_delassus){.w = wide, .single = single, .stiffness = stiffness, .lasts = lasts};
+    pl_symmetric half = delassus.half; /* its memory */
+    half.size = 0;
+    delassus = (pl_delassus){
+        .w = wide, .single = single, .half = half, .stiffness = stiffness, .lasts = lasts};
     return (pl_coupling){m, made.laws, &delassus};
 }
 
@@ -35,8 +38,10 @@ static void check(const pl_coupling *on, const double *g, const double *x, const
         off += (moved[i] - wx) * (moved[i] - wx);
         length += wx * wx;
     }
-    assert_close(contact_system_residual(&made, on->count, false, g, x), 0, accuracy);
-    assert_true(sqrt(off) <= 2e-6 * sqrt(length)); /* single precision */
+    bool by_half = moved && on->delassus->half.size > 0 && accuracy >= 0.99e-4;
+    accuracy += by_half ? 3e-4 : 0; /* GMRES' own residual is of W rounded, */
+    assert_close(contact_system_residual(&made, on->count, false, g, x), 0, 1.01 * accuracy);
+    assert_true(sqrt(off) <= (by_half ? 3e-4 : 2e-6) * sqrt(length)); /* and so is W x */
 }
 
 static void test_solve(void **state)
@@ -67,11 +72,12 @@ static void test_solve(void **state)
             assert_ok(ctx, pl_contact_system_solve(ctx, &s, &on, made.linear, g, accuracy, x, moved,
                                                    &solved));
             assert_true(solved && s.schur.count == COUNT && !delassus.stiff);
-            check(&on, g, x, moved, 1.01 * accuracy); /* GMRES' own residual is of W rounded */
+            check(&on, g, x, moved, accuracy);
         }
         pl_contact_system_forget(&s);
         assert_int_equal(s.schur.count, 0);
         pl_contact_system_free(ctx, &s);
+        pl_symmetric_free(ctx, &delassus.half);
         pl_context_destroy(ctx);
     }
 }
@@ -102,11 +108,12 @@ static void test_lasting(void **state)
             assert_ok(ctx,
                       pl_contact_system_solve(ctx, &s, &on, made.linear, g, 1e-4, x, moved, &solved));
             assert_true(solved);
-            check(&on, g, x, moved, 1.01e-4);
+            check(&on, g, x, moved, 1e-4);
             assert_int_equal(delassus.stiff, lasts && k > 0);
         }
     }
     pl_contact_system_free(ctx, &s);
+    pl_symmetric_free(ctx, &delassus.half);
     pl_context_destroy(ctx);
 }
 
@@ -127,6 +134,7 @@ static void test_singular(void **state)
         assert_false(pl_contact_system_factor(ctx, &s, &on, made.linear));
     }
     pl_contact_system_free(ctx, &s);
+    pl_symmetric_free(ctx, &delassus.half);
     pl_context_destroy(ctx);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cblas.h>
 #include <lapacke.h>
+#include <omp.h>
 
 #define BLOCK_ROWS      96
 #define WORTH_THREADS   450  /* rows of W: from here on threads pay for their start */
@@ -27,6 +28,7 @@ void pl_delassus_free(pl_context *ctx, pl_delassus *d)
     pl_free(ctx, d->slot_of);
     pl_free(ctx, d->vertex_of);
     pl_free(ctx, d->inverse);
+    pl_free(ctx, d->rows);
     pl_free(ctx, d->w);
     pl_free(ctx, d->single);
     pl_free(ctx, d->stiffness);
@@ -55,13 +57,18 @@ static pl_status grow_slots(pl_context *ctx, pl_delassus *d, int need)
         memcpy(bigger + (size_t)r * 3 * (size_t)wanted, d->inverse + (size_t)r * 3 * (size_t)old,
                sizeof(double) * 3 * (size_t)d->slot_count);
     int capacity = old;
-    pl_status status = pl_grow(ctx, (void **)&d->vertex_of, &capacity, wanted, sizeof(int));
+    double *rows = pl_alloc(ctx, 9 * (size_t)ctx->threads * (size_t)wanted, sizeof *rows);
+    pl_status status =
+        rows ? pl_grow(ctx, (void **)&d->vertex_of, &capacity, wanted, sizeof(int)) : PL_ERROR_MEMORY;
     if (status != PL_OK) {
         pl_free(ctx, bigger);
+        pl_free(ctx, rows);
         return status;
     }
     pl_free(ctx, d->inverse);
+    pl_free(ctx, d->rows);
     d->inverse = bigger;
+    d->rows = rows;
     d->slot_capacity = wanted;
     return PL_OK;
 }
@@ -117,20 +124,6 @@ static pl_status ensure_slots(pl_context *ctx, pl_delassus *d, pl_chol *chol, co
     return PL_OK;
 }
 
-/* out = Ra X Rb^T, all 3x3 row-major; X has leading dimension ld. */
-static void rotate_block(const double *ra, const double *x, int ld, const double *rb, double s,
-                         double out[9])
-{
-    double t[9];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            t[3 * i + j] = ra[3 * i] * x[j] + ra[3 * i + 1] * x[ld + j] + ra[3 * i + 2] * x[2 * ld + j];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            out[3 * i + j] += s * (t[3 * i] * rb[3 * j] + t[3 * i + 1] * rb[3 * j + 1] +
-                                   t[3 * i + 2] * rb[3 * j + 2]);
-}
-
 static pl_status reserve_matrix(pl_context *ctx, pl_delassus *d, int size)
 {
     if (size <= d->size_capacity)
@@ -153,28 +146,46 @@ static pl_status reserve_matrix(pl_context *ctx, pl_delassus *d, int size)
     return PL_OK;
 }
 
-/* The rows of contact a. */
+/* rows [3, 3 slots] = h^2 H_a E^-1, at all slots. */
+static void turn_left(const pl_delassus *d, double h, const pl_contact_point *a, double *rows)
+{
+    size_t size = 3 * (size_t)d->slot_count, ld = 3 * (size_t)d->slot_capacity;
+    memset(rows, 0, 3 * size * sizeof *rows);
+    for (int k = 0; k < a->count; k++) {
+        const double *x = d->inverse + 3 * (size_t)d->slot_of[a->vertex[k]] * ld;
+        for (size_t i = 0; i < 3; i++) {
+            double f0 = h * h * a->beta[k] * a->frame[3 * i],
+                   f1 = h * h * a->beta[k] * a->frame[3 * i + 1],
+                   f2 = h * h * a->beta[k] * a->frame[3 * i + 2], *row = rows + i * size;
+            for (size_t j = 0; j < size; j++)
+                row[j] += f0 * x[j] + f1 * x[ld + j] + f2 * x[2 * ld + j];
+        }
+    }
+}
+
+/* The rows of contact a: H_a E^-1, then H_b^T of all others. */
 static void build_rows(pl_delassus *d, double h, const pl_contact_set *set, int a)
 {
-    size_t size = 3 * (size_t)set->count;
-    int ld = 3 * d->slot_capacity;
-    const pl_contact_point *pa = &set->points[a];
-    for (int b = 0; b < set->count; b++) {
-        const pl_contact_point *pb = &set->points[b];
-        double block[9] = {0};
-        for (int k = 0; k < pa->count; k++)
-            for (int l = 0; l < pb->count; l++) {
-                const double *x = d->inverse + (size_t)(3 * d->slot_of[pa->vertex[k]]) * (size_t)ld +
-                                  3 * (size_t)d->slot_of[pb->vertex[l]];
-                rotate_block(pa->frame, x, ld, pb->frame, h * h * pa->beta[k] * pb->beta[l], block);
+    size_t size = 3 * (size_t)set->count, slots = 3 * (size_t)d->slot_count;
+    double *rows = d->rows + 9 * (size_t)omp_get_thread_num() * (size_t)d->slot_capacity;
+    turn_left(d, h, &set->points[a], rows);
+    for (size_t i = 0; i < 3; i++) {
+        double *w = d->w + (3 * (size_t)a + i) * size;
+        float *single = d->single + (3 * (size_t)a + i) * size;
+        for (int b = 0; b < set->count; b++, w += 3, single += 3) {
+            const pl_contact_point *p = &set->points[b];
+            double sum[3] = {0};
+            for (int k = 0; k < p->count; k++) {
+                double at[3];
+                pl_mat3_vec(p->frame, rows + i * slots + 3 * (size_t)d->slot_of[p->vertex[k]], at);
+                pl_axpy3(p->beta[k], at, sum);
             }
-        for (int r = 0; r < 3; r++)
-            memcpy(d->w + (size_t)(3 * a + r) * size + 3 * (size_t)b, block + 3 * r,
-                   3 * sizeof(double));
+            for (int c = 0; c < 3; c++) {
+                w[c] = sum[c];
+                single[c] = (float)sum[c];
+            }
+        }
     }
-    double *rows = d->w + 3 * (size_t)a * size;
-    for (size_t k = 0; k < 3 * size; k++)
-        d->single[3 * (size_t)a * size + k] = (float)rows[k];
 }
 
 typedef enum change { NOTHING, FRAMES, VERTICES } change;
@@ -245,14 +256,21 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
         d->regret = 0;
     }
     note_keys(d, h, set);
+    d->half.size = 0;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (set->count > 64)
     for (int a = 0; a < set->count; a++) {
         build_rows(d, h, set, a);
         if (d->stiff)
             turn_rows(d, a);
     }
-    if (set->count >= PL_MANY_CONTACTS)
-        return pl_symmetric_store(ctx, &d->half, 3 * set->count, d->single);
+    return PL_OK;
+}
+
+pl_status pl_delassus_half(pl_context *ctx, pl_delassus *d, int m, pl_symmetric **out)
+{
+    if (d->half.size != 3 * m)
+        PL_TRY(pl_symmetric_store(ctx, &d->half, 3 * m, d->single));
+    *out = d->half.kernels ? &d->half : NULL;
     return PL_OK;
 }
 

@@ -29,14 +29,15 @@ typedef struct pl_delassus {
     int *slot_of; /* [n] the vertex's slot, or -1 */
     int slot_count, slot_capacity;
     int *vertex_of;  /* [slot_capacity] */
-    double *inverse; /* [3 slot_capacity, 3 slot_capacity] E^-1 between the slots */
+    double *inverse; /* [3 slot_capacity, 3 slot_capacity] E^-1 between the slots, */
+    double *rows;    /* [threads, 3, 3 slot_capacity] and a contact's rows of H E^-1 */
     int size_capacity;
     double *w;             /* [3 m, 3 m] */
     int built;             /* contacts of the present w (0 = none), */
     double built_h;        /* its time step */
     pl_delassus_key *keys; /* [built] and the rest it depends on */
     float *single;         /* [3 m, 3 m] the same rounded, */
-    pl_symmetric half;     /* for many contacts, to three digits */
+    pl_symmetric half;     /* and to three digits, once asked for */
     float *stiffness;      /* [3 m, 3 m] W^-1 in single precision, */
     bool stiff;            /* if it is there */
     double regret;         /* operations that it would have saved while these vertices touch, */
@@ -50,6 +51,9 @@ void pl_delassus_reset(pl_delassus *d);
 /* Fills d->w for this set, asking the factor for the columns it lacks. */
 pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, double h,
                             const pl_contact_set *set);
+
+/* W in half precision; NULL where the processor has none. */
+pl_status pl_delassus_half(pl_context *ctx, pl_delassus *d, int m, pl_symmetric **out);
 
 /* Notes so many operations of an LU that W^-1 would have saved. */
 void pl_delassus_regret(pl_delassus *d, double operations);

@@ -7,7 +7,7 @@
 
 #define GMRES_LIMIT  12   /* more iterations than this and a new LU is cheaper */
 #define WEAK         0.1  /* of D_lambda: what rows left out of the LU may hear of other contacts */
-#define HALF_DIGITS  1e-4 /* accuracies down to here are asked of W in half precision */
+#define HALF_DIGITS  1e-4 /* accuracies down to here are asked of W in half precision, 2e-4 off */
 #define ROUGH_ENOUGH 1e-2 /* relative residual with a new LU that single precision may end at */
 
 void pl_contact_system_free(pl_context *ctx, pl_contact_system *s)
@@ -74,7 +74,7 @@ typedef struct large_system {
     pl_contact_system *s;
     const pl_coupling *on;
     const pl_law_linear *linear;
-    bool by_half; /* W in half precision is good enough */
+    pl_symmetric *half; /* W in half precision, where that is good enough */
 } large_system;
 
 /* y = (D_lambda + D_delta W) x; s->image = W x */
@@ -85,8 +85,8 @@ static pl_status apply_schur(void *user, const double *x, double *y)
     int m = l->on->count;
     for (int i = 0; i < 3 * m; i++)
         s->vector[i] = (float)x[i];
-    if (l->by_half)
-        pl_symmetric_multiply(l->ctx, &l->on->delassus->half, s->vector, s->image);
+    if (l->half)
+        pl_symmetric_multiply(l->ctx, l->half, s->vector, s->image);
     else
         pl_delassus_multiply_single(l->ctx, m, l->on->delassus->single, s->vector, s->image);
     for (int c = 0; c < m; c++) {
@@ -142,8 +142,8 @@ static bool prepare(const large_system *l, way by)
     }
 }
 
-static pl_status solve_many(large_system *l, const double *g, double accuracy, double *x,
-                            double *moved, bool *solved)
+static pl_status solve_many(large_system *l, const double *g, double accuracy, double *x, double *moved,
+                            bool *solved)
 {
     pl_contact_system *s = l->s;
     int size = 3 * l->on->count;
@@ -153,7 +153,9 @@ static pl_status solve_many(large_system *l, const double *g, double accuracy, d
         prepared = prepare(l, by);
         if (!prepared)
             continue;
-        l->by_half = by != FIRM && l->on->delassus->half.kernels && accuracy >= HALF_DIGITS;
+        l->half = NULL;
+        if (by != FIRM && accuracy >= HALF_DIGITS) /* forces that hold need more digits */
+            PL_TRY(pl_delassus_half(l->ctx, l->on->delassus, l->on->count, &l->half));
         PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, l},
                         (pl_operator){by == FIRM ? apply_firm : apply_lu, l}, g, x, accuracy,
                         GMRES_LIMIT, &result));
@@ -176,7 +178,7 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
     bool many = m >= PL_MANY_CONTACTS;
     *solved = false;
     if (many)
-        PL_TRY(solve_many(&(large_system){ctx, s, on, linear, false}, g, accuracy, x, moved, solved));
+        PL_TRY(solve_many(&(large_system){ctx, s, on, linear, NULL}, g, accuracy, x, moved, solved));
     if (*solved)
         return PL_OK;
     pl_contact_schur(ctx, m, linear, on->delassus->w, s->jacobian);
