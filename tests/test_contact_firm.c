@@ -17,6 +17,7 @@ static double solve_with(contact_system *s, int threads, int loose, bool transpo
 {
     pl_context *ctx = test_context(threads);
     pl_firm firm = {0};
+    pl_symmetric product = pl_symmetric_create(false);
     double x[SIZE], y[SIZE];
     uint64_t seed = 3;
     for (int i = 0; i < SIZE; i++)
@@ -25,10 +26,12 @@ static double solve_with(contact_system *s, int threads, int loose, bool transpo
     assert_true(pl_firm_suits(COUNT, s->w, s->linear));
     assert_true(pl_firm_factor(ctx, &firm, COUNT, s->w, inverse_of(ctx, s), s->linear));
     assert_int_equal(firm.loose_count, loose);
-    pl_firm_solve(ctx, &firm, stiffness, transposed, x, y);
+    assert_ok(ctx, pl_symmetric_store(ctx, &product, SIZE, stiffness));
+    pl_firm_solve(ctx, &firm, stiffness, &product, transposed, x, y);
     double residual = contact_system_residual(s, COUNT, transposed, x, y);
-    pl_firm_solve(ctx, &firm, stiffness, transposed, x, x); /* in place */
+    pl_firm_solve(ctx, &firm, stiffness, &product, transposed, x, x); /* in place */
     assert_memory_equal(x, y, sizeof x);
+    pl_symmetric_free(ctx, &product);
     pl_firm_free(ctx, &firm);
     pl_context_destroy(ctx);
     return residual;

@@ -28,7 +28,8 @@ typedef struct pl_linear {
     double *rho;              /* [m] row scales of the contact block */
     pl_schur schur;           /* solves with S, */
     pl_firm firm;             /* or of many contacts that stick, */
-    bool through_firm;        /* if used */
+    bool through_firm;        /* if used, */
+    pl_symmetric *stiffness;  /* and products with W^-1 */
     double *motion;           /* [m, 3] of the contacts in a preconditioner's solve */
     double *diagonal_inverse; /* [n, 9] of the Jacobi preconditioner */
     double *reference;        /* [n, 3] where the factor was made: at rest, or another substep's end */

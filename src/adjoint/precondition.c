@@ -88,7 +88,7 @@ static pl_status factor_contacts(pl_linear *l, bool *singular)
         l->through_firm = pl_firm_factor(ctx, &l->firm, m, d->single, d->stiffness, l->laws);
     }
     if (l->through_firm)
-        return PL_OK;
+        return pl_delassus_product(ctx, d, m, PL_PRODUCT_STIFFNESS, &l->stiffness);
     PL_TRY(pl_schur_reserve(ctx, &l->schur, l->contact_capacity));
     pl_schur_factor(ctx, &l->schur, m, l->laws, d->single, WEAK);
     *singular = l->schur.count == 0;
@@ -102,7 +102,7 @@ static void solve_schur(pl_linear *l, double *x)
 {
     const pl_delassus *d = &l->sim->delassus;
     if (l->through_firm)
-        pl_firm_solve(l->sim->ctx, &l->firm, d->stiffness, l->transposed, x, x);
+        pl_firm_solve(l->sim->ctx, &l->firm, d->stiffness, l->stiffness, l->transposed, x, x);
     else
         pl_schur_solve(&l->schur, l->transposed, x, x);
 }

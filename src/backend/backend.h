@@ -83,13 +83,10 @@ typedef uint16_t pl_half;
 typedef struct pl_half_kernels {
     /* to = from, rounded to the nearest; count is a multiple of 8. */
     void (*round)(const float *from, size_t count, pl_half *to);
-    /* As panel_forward and panel_backward of pl_backend. */
+    /* As panel_forward, panel_backward and symmetric of pl_backend. */
     void (*forward)(const pl_half *panel, int first, int last, int columns, const float *x, float *y);
     void (*backward)(const pl_half *panel, int first, int last, int columns, const float *y,
                      float *sums, float *x);
-    /* Rows [first, last) of the lower triangle T of a square panel: y = T x there and, in across
-     * [last + 3], T^T x of these rows. x and y are filled up as above, sums [last + 3, 8] is scratch.
-     */
     void (*symmetric)(const pl_half *strips, int first, int last, const float *x, float *y, float *sums,
                       float *across);
 } pl_half_kernels;
@@ -119,6 +116,11 @@ typedef struct pl_backend {
                           float *y);
     void (*panel_backward)(const float *panel, int first, int last, int columns, const float *y,
                            float *sums, float *x);
+    /* Rows [first, last) of the lower triangle T of a square panel: y = T x there and, in across
+     * [last + 3], T^T x of these rows. x and y are filled up as above, sums [last + 3, 8] is scratch.
+     */
+    void (*symmetric)(const float *strips, int first, int last, const float *x, float *y, float *sums,
+                      float *across);
     const pl_half_kernels *half; /* NULL where the processor does not convert it */
 } pl_backend;
 

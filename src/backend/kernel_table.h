@@ -12,7 +12,7 @@
         .parameters = kernel_parameters, .parameters_forward = kernel_parameters_forward,              \
         .gather = kernel_gather, .assemble = kernel_assemble, .multiply = kernel_multiply,             \
         .panel_forward = kernel_panel_forward, .panel_backward = kernel_panel_backward,                \
-        .half = KERNEL_HALF,                                                                           \
+        .symmetric = kernel_symmetric, .half = KERNEL_HALF,                                            \
     }
 
 #endif

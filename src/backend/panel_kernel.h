@@ -144,6 +144,65 @@ static void kernel_panel_backward(const float *panel, int first, int last, int c
     panel_backward(false, (const char *)panel, first, last, columns, y, sums, x);
 }
 
+/* One strip of 8 `vectors` rows: y = a x and sums [columns, 8] += the products with the rows' own x. */
+static inline __attribute__((always_inline)) void strip_both(int vectors, bool half, const char *a,
+                                                             int columns, const float *x,
+                                                             const float *own, float *y, float *sums)
+{
+    int eight = half ? 16 : 32; /* bytes */
+    const vf *rows = (const vf *)own;
+    vf zero = {0}, total[4] = {{0}}, x0 = rows[0], x1 = vectors > 1 ? rows[1] : zero;
+    vf x2 = vectors > 2 ? rows[2] : zero, x3 = vectors > 3 ? rows[3] : zero;
+    for (int j = 0; j < columns; j++, a += vectors * eight, sums += 8) {
+        vf value = EIGHT(a), sum = *(const vf *)sums + value * x0;
+        total[0] += value * x[j];
+        if (vectors > 1) {
+            value = EIGHT(a + eight);
+            sum += value * x1;
+            total[1] += value * x[j];
+        }
+        if (vectors > 2) {
+            value = EIGHT(a + 2 * eight);
+            sum += value * x2;
+            total[2] += value * x[j];
+        }
+        if (vectors > 3) {
+            value = EIGHT(a + 3 * eight);
+            sum += value * x3;
+            total[3] += value * x[j];
+        }
+        *(vf *)sums = sum;
+    }
+    for (int v = 0; v < vectors; v++)
+        *(vf *)(y + 8 * v) = total[v];
+}
+
+static inline __attribute__((always_inline)) void symmetric(bool half, const char *a, int first,
+                                                            int last, const float *x, float *y,
+                                                            float *sums, float *across)
+{
+    memset(sums, 0, 8 * sizeof *sums * (size_t)(last + 3));
+    for (int r = first; r < last; r += PL_STRIP) {
+        int height = PL_STRIP_ROWS(smaller(last - r, PL_STRIP)), width = smaller(last, r + PL_STRIP);
+        if (height == 32)
+            strip_both(4, half, a, width, x, x + r, y + r, sums);
+        else if (height == 24)
+            strip_both(3, half, a, width, x, x + r, y + r, sums);
+        else if (height == 16)
+            strip_both(2, half, a, width, x, x + r, y + r, sums);
+        else
+            strip_both(1, half, a, width, x, x + r, y + r, sums);
+        a += (size_t)(half ? 2 : 4) * (size_t)height * (size_t)width;
+    }
+    add_up(sums, last, across);
+}
+
+static void kernel_symmetric(const float *strips, int first, int last, const float *x, float *y,
+                             float *sums, float *across)
+{
+    symmetric(false, (const char *)strips, first, last, x, y, sums, across);
+}
+
 /* ---- Half precision, where the processor converts it ---- */
 
 #ifdef __F16C__
@@ -166,57 +225,10 @@ static void half_backward(const pl_half *panel, int first, int last, int columns
     panel_backward(true, (const char *)panel, first, last, columns, y, sums, x);
 }
 
-/* One strip of 8 `vectors` rows: y = a x and sums [columns, 8] += the products with the rows' own x. */
-static inline __attribute__((always_inline)) void strip_both(int vectors, const char *a, int columns,
-                                                             const float *x, const float *own, float *y,
-                                                             float *sums)
-{
-    const bool half = true;
-    const vf *rows = (const vf *)own;
-    vf zero = {0}, total[4] = {{0}}, x0 = rows[0], x1 = vectors > 1 ? rows[1] : zero;
-    vf x2 = vectors > 2 ? rows[2] : zero, x3 = vectors > 3 ? rows[3] : zero;
-    for (int j = 0; j < columns; j++, a += 16 * vectors, sums += 8) {
-        vf value = EIGHT(a), sum = *(const vf *)sums + value * x0;
-        total[0] += value * x[j];
-        if (vectors > 1) {
-            value = EIGHT(a + 16);
-            sum += value * x1;
-            total[1] += value * x[j];
-        }
-        if (vectors > 2) {
-            value = EIGHT(a + 32);
-            sum += value * x2;
-            total[2] += value * x[j];
-        }
-        if (vectors > 3) {
-            value = EIGHT(a + 48);
-            sum += value * x3;
-            total[3] += value * x[j];
-        }
-        *(vf *)sums = sum;
-    }
-    for (int v = 0; v < vectors; v++)
-        *(vf *)(y + 8 * v) = total[v];
-}
-
 static void half_symmetric(const pl_half *strips, int first, int last, const float *x, float *y,
                            float *sums, float *across)
 {
-    const char *a = (const char *)strips;
-    memset(sums, 0, 8 * sizeof *sums * (size_t)(last + 3));
-    for (int r = first; r < last; r += PL_STRIP) {
-        int height = PL_STRIP_ROWS(smaller(last - r, PL_STRIP)), width = smaller(last, r + PL_STRIP);
-        if (height == 32)
-            strip_both(4, a, width, x, x + r, y + r, sums);
-        else if (height == 24)
-            strip_both(3, a, width, x, x + r, y + r, sums);
-        else if (height == 16)
-            strip_both(2, a, width, x, x + r, y + r, sums);
-        else
-            strip_both(1, a, width, x, x + r, y + r, sums);
-        a += 2 * (size_t)height * (size_t)width;
-    }
-    add_up(sums, last, across);
+    symmetric(true, (const char *)strips, first, last, x, y, sums, across);
 }
 
 static const pl_half_kernels kernel_half_table = {half_round, half_forward, half_backward,

@@ -20,6 +20,8 @@ pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out
         return PL_ERROR_MEMORY;
     for (int v = 0; v < vertex_count; v++)
         out->slot_of[v] = -1;
+    for (int k = 0; k < PL_PRODUCTS; k++)
+        out->products[k] = pl_symmetric_create(k == PL_PRODUCT_HALF);
     return PL_OK;
 }
 
@@ -33,7 +35,8 @@ void pl_delassus_free(pl_context *ctx, pl_delassus *d)
     pl_free(ctx, d->single);
     pl_free(ctx, d->stiffness);
     pl_free(ctx, d->keys);
-    pl_symmetric_free(ctx, &d->half);
+    for (int k = 0; k < PL_PRODUCTS; k++)
+        pl_symmetric_free(ctx, &d->products[k]);
     *d = (pl_delassus){0};
 }
 
@@ -256,7 +259,8 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
         d->regret = 0;
     }
     note_keys(d, h, set);
-    d->half.size = 0;
+    for (int k = 0; k < PL_PRODUCTS; k++)
+        d->products[k].size = 0;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (set->count > 64)
     for (int a = 0; a < set->count; a++) {
         build_rows(d, h, set, a);
@@ -266,12 +270,12 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
     return PL_OK;
 }
 
-pl_status pl_delassus_half(pl_context *ctx, pl_delassus *d, int m, pl_symmetric **out)
+pl_status pl_delassus_product(pl_context *ctx, pl_delassus *d, int m, pl_product of, pl_symmetric **out)
 {
-    if (d->half.size != 3 * m)
-        PL_TRY(pl_symmetric_store(ctx, &d->half, 3 * m, d->single));
-    *out = d->half.kernels ? &d->half : NULL;
-    return PL_OK;
+    pl_symmetric *s = *out = &d->products[of];
+    if (s->size == 3 * m)
+        return PL_OK;
+    return pl_symmetric_store(ctx, s, 3 * m, of == PL_PRODUCT_STIFFNESS ? d->stiffness : d->single);
 }
 
 void pl_delassus_regret(pl_delassus *d, double operations)
@@ -303,6 +307,7 @@ bool pl_delassus_invert(pl_context *ctx, pl_delassus *d, int m)
     if (d->stiff || !d->lasts || d->regret <= WORTH_INVERTING * n * n * n)
         return d->stiff;
     d->stiff = invert(ctx, d, 3 * (size_t)m);
+    d->products[PL_PRODUCT_STIFFNESS].size = 0;
     d->lasts = d->stiff; /* singular: not to be tried again */
     return d->stiff;
 }
@@ -316,16 +321,5 @@ void pl_delassus_multiply(const pl_context *ctx, int m, const double *w, const d
         int rows = size - first < BLOCK_ROWS ? size - first : BLOCK_ROWS;
         cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, size, 1, w + (size_t)first * (size_t)size, size,
                     x, 1, 1, y + first, 1);
-    }
-}
-
-void pl_delassus_multiply_single(const pl_context *ctx, int m, const float *w, const float *x, float *y)
-{
-    int size = 3 * m;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (size > WORTH_THREADS)
-    for (int first = 0; first < size; first += BLOCK_ROWS) {
-        int rows = size - first < BLOCK_ROWS ? size - first : BLOCK_ROWS;
-        cblas_sgemv(CblasRowMajor, CblasNoTrans, rows, size, 1, w + (size_t)first * (size_t)size, size,
-                    x, 1, 0, y + first, 1);
     }
 }

@@ -24,6 +24,13 @@ typedef struct pl_delassus_key {
     float turn[9]; /* Q: from the frame it had to the one it has */
 } pl_delassus_key;
 
+typedef enum pl_product {
+    PL_PRODUCT_HALF, /* W, to three digits; to six where the processor has no half precision */
+    PL_PRODUCT_SINGLE,
+    PL_PRODUCT_STIFFNESS, /* W^-1 in single precision */
+    PL_PRODUCTS,
+} pl_product;
+
 typedef struct pl_delassus {
     int vertex_count;
     int *slot_of; /* [n] the vertex's slot, or -1 */
@@ -36,12 +43,12 @@ typedef struct pl_delassus {
     int built;             /* contacts of the present w (0 = none), */
     double built_h;        /* its time step */
     pl_delassus_key *keys; /* [built] and the rest it depends on */
-    float *single;         /* [3 m, 3 m] the same rounded, */
-    pl_symmetric half;     /* and to three digits, once asked for */
+    float *single;         /* [3 m, 3 m] the same rounded */
     float *stiffness;      /* [3 m, 3 m] W^-1 in single precision, */
     bool stiff;            /* if it is there */
     double regret;         /* operations that it would have saved while these vertices touch, */
     bool lasts;            /* as they may */
+    pl_symmetric products[PL_PRODUCTS]; /* what is multiplied by, once asked for */
 } pl_delassus;
 
 pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out);
@@ -52,8 +59,9 @@ void pl_delassus_reset(pl_delassus *d);
 pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, double h,
                             const pl_contact_set *set);
 
-/* W in half precision; NULL where the processor has none. */
-pl_status pl_delassus_half(pl_context *ctx, pl_delassus *d, int m, pl_symmetric **out);
+/* For products with W or, if it is there, W^-1. */
+pl_status pl_delassus_product(pl_context *ctx, pl_delassus *d, int m, pl_product of,
+                              pl_symmetric **out);
 
 /* Notes so many operations of an LU that W^-1 would have saved. */
 void pl_delassus_regret(pl_delassus *d, double operations);
@@ -63,8 +71,5 @@ bool pl_delassus_invert(pl_context *ctx, pl_delassus *d, int m);
 
 /* y += W x, [3 m] each. */
 void pl_delassus_multiply(const pl_context *ctx, int m, const double *w, const double *x, double *y);
-/* y = W x */
-void pl_delassus_multiply_single(const pl_context *ctx, int m, const float *w, const float *x,
-                                 float *y);
 
 #endif

@@ -1,7 +1,6 @@
 /* The contact system through W^-1, the few contacts that are not firm by an LU. */
 #include "contact/firm.h"
 
-#include "contact/delassus.h"
 #include "core/vec.h"
 #include "linalg/lu.h"
 
@@ -121,7 +120,8 @@ static void solve_loose(pl_firm *f, bool transposed)
                             f->rhs, size);
 }
 
-static void solve_plain(pl_context *ctx, pl_firm *f, const float *p, const double *x, double *y)
+static void solve_plain(pl_context *ctx, pl_firm *f, const float *p, pl_symmetric *product,
+                        const double *x, double *y)
 {
     int n = 3 * f->count;
     memset(f->motion, 0, sizeof(float) * (size_t)n);
@@ -142,17 +142,18 @@ static void solve_plain(pl_context *ctx, pl_firm *f, const float *p, const doubl
     solve_loose(f, false);
     for (int a = 0; a < f->loose_count; a++)
         memcpy(f->motion + 3 * f->loose[a], f->rhs + 3 * a, 3 * sizeof(float));
-    pl_delassus_multiply_single(ctx, f->count, p, f->motion, f->force);
+    pl_symmetric_multiply(ctx, product, f->motion, f->force);
     for (int i = 0; i < n; i++)
         y[i] = f->force[i];
 }
 
-static void solve_transposed(pl_context *ctx, pl_firm *f, const float *p, const double *x, double *y)
+static void solve_transposed(pl_context *ctx, pl_firm *f, const float *p, pl_symmetric *product,
+                             const double *x, double *y)
 {
     int n = 3 * f->count;
     for (int i = 0; i < n; i++)
         f->motion[i] = (float)x[i];
-    pl_delassus_multiply_single(ctx, f->count, p, f->motion, f->force);
+    pl_symmetric_multiply(ctx, product, f->motion, f->force);
     for (int a = 0; a < f->loose_count; a++)
         memcpy(f->rhs + 3 * a, f->force + 3 * f->loose[a], 3 * sizeof(float));
     solve_loose(f, true);
@@ -175,11 +176,11 @@ static void solve_transposed(pl_context *ctx, pl_firm *f, const float *p, const 
     }
 }
 
-void pl_firm_solve(pl_context *ctx, pl_firm *f, const float *p, bool transposed, const double *x,
-                   double *y)
+void pl_firm_solve(pl_context *ctx, pl_firm *f, const float *p, pl_symmetric *product, bool transposed,
+                   const double *x, double *y)
 {
     if (transposed)
-        solve_transposed(ctx, f, p, x, y);
+        solve_transposed(ctx, f, p, product, x, y);
     else
-        solve_plain(ctx, f, p, x, y);
+        solve_plain(ctx, f, p, product, x, y);
 }

@@ -19,6 +19,7 @@
 #define PL_FIRM_H
 
 #include "contact/law.h"
+#include "linalg/symmetric.h"
 
 typedef struct pl_firm {
     int capacity;       /* contacts there is room for */
@@ -41,8 +42,8 @@ bool pl_firm_suits(int m, const float *w, const pl_law_linear *linear);
 /* For these derivatives; false when the loose part is singular. */
 bool pl_firm_factor(pl_context *ctx, pl_firm *f, int m, const float *w, const float *p,
                     const pl_law_linear *linear);
-/* y = S^-1 x or S^-T x nearly, [3 m] each; may be the same array. */
-void pl_firm_solve(pl_context *ctx, pl_firm *f, const float *p, bool transposed, const double *x,
-                   double *y);
+/* y = S^-1 x or S^-T x nearly, [3 m] each; may be the same array. `product` multiplies by p. */
+void pl_firm_solve(pl_context *ctx, pl_firm *f, const float *p, pl_symmetric *product, bool transposed,
+                   const double *x, double *y);
 
 #endif

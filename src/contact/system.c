@@ -74,7 +74,7 @@ typedef struct large_system {
     pl_contact_system *s;
     const pl_coupling *on;
     const pl_law_linear *linear;
-    pl_symmetric *half; /* W in half precision, where that is good enough */
+    pl_symmetric *w, *stiffness; /* products with W, as good as is asked for, and W^-1 */
 } large_system;
 
 /* y = (D_lambda + D_delta W) x; s->image = W x */
@@ -85,10 +85,7 @@ static pl_status apply_schur(void *user, const double *x, double *y)
     int m = l->on->count;
     for (int i = 0; i < 3 * m; i++)
         s->vector[i] = (float)x[i];
-    if (l->half)
-        pl_symmetric_multiply(l->ctx, l->half, s->vector, s->image);
-    else
-        pl_delassus_multiply_single(l->ctx, m, l->on->delassus->single, s->vector, s->image);
+    pl_symmetric_multiply(l->ctx, l->w, s->vector, s->image);
     for (int c = 0; c < m; c++) {
         double force[3], moved[3] = {s->image[3 * c], s->image[3 * c + 1], s->image[3 * c + 2]};
         pl_mat3_vec(l->linear[c].d_delta, moved, y + 3 * c);
@@ -108,7 +105,7 @@ static pl_status apply_lu(void *user, const double *x, double *y)
 static pl_status apply_firm(void *user, const double *x, double *y)
 {
     const large_system *l = user;
-    pl_firm_solve(l->ctx, &l->s->firm, l->on->delassus->stiffness, false, x, y);
+    pl_firm_solve(l->ctx, &l->s->firm, l->on->delassus->stiffness, l->stiffness, false, x, y);
     return PL_OK;
 }
 
@@ -146,6 +143,7 @@ static pl_status solve_many(large_system *l, const double *g, double accuracy, d
                             bool *solved)
 {
     pl_contact_system *s = l->s;
+    pl_delassus *d = l->on->delassus;
     int size = 3 * l->on->count;
     pl_krylov_result result = {0};
     bool prepared = false;
@@ -153,9 +151,11 @@ static pl_status solve_many(large_system *l, const double *g, double accuracy, d
         prepared = prepare(l, by);
         if (!prepared)
             continue;
-        l->half = NULL;
-        if (by != FIRM && accuracy >= HALF_DIGITS) /* forces that hold need more digits */
-            PL_TRY(pl_delassus_half(l->ctx, l->on->delassus, l->on->count, &l->half));
+        /* Forces that hold need more digits. */
+        pl_product kind = by != FIRM && accuracy >= HALF_DIGITS ? PL_PRODUCT_HALF : PL_PRODUCT_SINGLE;
+        PL_TRY(pl_delassus_product(l->ctx, d, l->on->count, kind, &l->w));
+        if (by == FIRM)
+            PL_TRY(pl_delassus_product(l->ctx, d, l->on->count, PL_PRODUCT_STIFFNESS, &l->stiffness));
         PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, l},
                         (pl_operator){by == FIRM ? apply_firm : apply_lu, l}, g, x, accuracy,
                         GMRES_LIMIT, &result));
@@ -178,7 +178,8 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
     bool many = m >= PL_MANY_CONTACTS;
     *solved = false;
     if (many)
-        PL_TRY(solve_many(&(large_system){ctx, s, on, linear, NULL}, g, accuracy, x, moved, solved));
+        PL_TRY(
+            solve_many(&(large_system){ctx, s, on, linear, NULL, NULL}, g, accuracy, x, moved, solved));
     if (*solved)
         return PL_OK;
     pl_contact_schur(ctx, m, linear, on->delassus->w, s->jacobian);

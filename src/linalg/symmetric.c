@@ -1,16 +1,23 @@
-/* Products with symmetric matrices in half precision. */
+/* Products with symmetric matrices. */
 #include "linalg/symmetric.h"
 
 #include <math.h>
 
 #define WORTH_THREADS 600 /* rows: from here on threads pay for their start */
 
+pl_symmetric pl_symmetric_create(bool half)
+{
+    const pl_backend *backends[PL_BACKEND_MAX];
+    pl_backend_list(backends);
+    return (pl_symmetric){.backend = backends[0], .half = half && backends[0]->half};
+}
+
 void pl_symmetric_free(pl_context *ctx, pl_symmetric *s)
 {
     void *arrays[] = {s->strips, s->scale, s->x, s->y, s->across, s->sums};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
-    *s = (pl_symmetric){0};
+    *s = (pl_symmetric){.backend = s->backend, .half = s->half};
 }
 
 /* Values in the strips above row r, a multiple of PL_STRIP below the last strip. */
@@ -23,16 +30,13 @@ static size_t strips_above(int r)
 static pl_status reserve(pl_context *ctx, pl_symmetric *s, int size)
 {
     pl_status status = PL_OK;
-    const pl_backend *backends[PL_BACKEND_MAX];
     if (size <= s->capacity)
         return PL_OK;
     int room = (size + size / 2 + PL_STRIP) / PL_STRIP * PL_STRIP;
     pl_symmetric_free(ctx, s);
-    pl_backend_list(backends);
-    s->kernels = backends[0]->half;
-    if (!s->kernels)
-        return PL_OK;
-    PL_NEW(ctx, s->strips, strips_above(room), fail);
+    s->strips = pl_alloc(ctx, strips_above(room), s->half ? sizeof(pl_half) : sizeof(float));
+    if (!s->strips)
+        return PL_ERROR_MEMORY;
     PL_NEW(ctx, s->scale, room, fail);
     PL_NEW(ctx, s->x, room, fail);
     PL_NEW(ctx, s->y, room, fail);
@@ -56,15 +60,18 @@ static void cut(pl_symmetric *s)
 static void store_strip(pl_symmetric *s, const float *a, int r)
 {
     int rows = s->size - r < PL_STRIP ? s->size - r : PL_STRIP, filled = PL_STRIP_ROWS(rows);
-    pl_half *to = s->strips + strips_above(r);
-    for (int j = 0; j < r + rows; j++, to += filled) {
+    size_t at = strips_above(r);
+    for (int j = 0; j < r + rows; j++, at += (size_t)filled) {
         float column[PL_STRIP] = {0};
         for (int i = j < r ? 0 : j - r; i < rows; i++)
             column[i] =
                 a[(size_t)(r + i) * (size_t)s->size + (size_t)j] / (s->scale[r + i] * s->scale[j]);
         if (j >= r)
             column[j - r] *= 0.5F;
-        s->kernels->round(column, (size_t)filled, to);
+        if (s->half)
+            s->backend->half->round(column, (size_t)filled, (pl_half *)s->strips + at);
+        else
+            memcpy((float *)s->strips + at, column, sizeof *column * (size_t)filled);
     }
 }
 
@@ -72,8 +79,6 @@ pl_status pl_symmetric_store(pl_context *ctx, pl_symmetric *s, int size, const f
 {
     PL_TRY(reserve(ctx, s, size));
     s->size = size;
-    if (!s->kernels)
-        return PL_OK;
     cut(s);
     for (int i = 0; i < size; i++) {
         int exponent;
@@ -86,20 +91,31 @@ pl_status pl_symmetric_store(pl_context *ctx, pl_symmetric *s, int size, const f
     return PL_OK;
 }
 
+/* Piece p: its rows of s->y, and what it adds elsewhere. */
+static void multiply_piece(pl_symmetric *s, int p)
+{
+    size_t each = (size_t)s->size + 3, at = strips_above(s->cut[p]);
+    float *sums = s->sums + 8 * each * (size_t)p, *across = s->across + each * (size_t)p;
+    if (s->half)
+        s->backend->half->symmetric((pl_half *)s->strips + at, s->cut[p], s->cut[p + 1], s->x, s->y,
+                                    sums, across);
+    else
+        s->backend->symmetric((float *)s->strips + at, s->cut[p], s->cut[p + 1], s->x, s->y, sums,
+                              across);
+}
+
 void pl_symmetric_multiply(const pl_context *ctx, pl_symmetric *s, const float *x, float *y)
 {
     int size = s->size, filled = PL_STRIP_ROWS(size);
-    size_t each = (size_t)size + 3;
     for (int i = 0; i < filled; i++)
         s->x[i] = i < size ? s->scale[i] * x[i] : 0;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (size > WORTH_THREADS)
     for (int p = 0; p < PL_SYMMETRIC_PIECES; p++)
-        s->kernels->symmetric(s->strips + strips_above(s->cut[p]), s->cut[p], s->cut[p + 1], s->x, s->y,
-                              s->sums + 8 * each * (size_t)p, s->across + each * (size_t)p);
+        multiply_piece(s, p);
     for (int i = 0; i < size; i++) {
         float sum = s->y[i];
         for (int p = 0; p < PL_SYMMETRIC_PIECES; p++)
-            sum += i < s->cut[p + 1] ? s->across[each * (size_t)p + (size_t)i] : 0;
+            sum += i < s->cut[p + 1] ? s->across[(size_t)(p * (size + 3) + i)] : 0;
         y[i] = s->scale[i] * sum;
     }
 }
