@@ -144,11 +144,15 @@ pl_status study_impacts(study *s)
     if (status == PL_OK) {
         study_table_print(&groups, stdout, false);
         printf("\n");
-        for (int h = 0; h < 2; h++)
-            study_aim(s, whole[h].failures == 0,
-                      "h = %g s: no failure in %d runs (%d), %.2f iterations a step", time_steps[h],
-                      whole[h].runs, whole[h].failures,
-                      (double)whole[h].iterations / (whole[h].steps > 0 ? whole[h].steps : 1));
+        double iterations[2];
+        for (int h = 0; h < 2; h++) {
+            iterations[h] = (double)whole[h].iterations / (whole[h].steps > 0 ? whole[h].steps : 1);
+            study_aim(s, whole[h].failures == 0, "h = %g s: no failure in %d runs (%d)", time_steps[h],
+                      whole[h].runs, whole[h].failures);
+        }
+        study_aim(s, iterations[0] <= 6,
+                  "h = 0.01 s: at most 6 iterations a step (%.2f; h = 0.05 s: %.2f)", iterations[0],
+                  iterations[1]);
         study_aim(s, whole[0].splits == 0, "h = 0.01 s: no step split (%d; h = 0.05 s: %d)",
                   whole[0].splits, whole[1].splits);
         status = study_table_write(s, &all);

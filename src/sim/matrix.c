@@ -157,7 +157,15 @@ pl_status pl_matrix_solve(pl_sim *sim, const double *b, double *x)
 
 void pl_matrix_focus(pl_sim *sim)
 {
-    pl_chol_focus(pl_matrix_factor(sim), sim->delassus.slot_count, sim->delassus.vertex_of);
+    int count = 0, *list = sim->vertex_work, *seen = list + sim->n;
+    memset(seen, 0, sizeof(int) * (size_t)sim->n);
+    for (int c = 0; c < sim->contacts.count; c++)
+        for (int k = 0; k < sim->contacts.points[c].count; k++) {
+            int v = sim->contacts.points[c].vertex[k];
+            if (!seen[v]++)
+                list[count++] = v;
+        }
+    pl_chol_focus(pl_matrix_factor(sim), count, list);
 }
 
 pl_status pl_matrix_begin(pl_sim *sim, const double *b, double *x)

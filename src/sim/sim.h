@@ -138,8 +138,7 @@ pl_status pl_matrix_refresh(pl_sim *sim, pl_factor_kind kind, double h, const do
 pl_status pl_matrix_correct(pl_sim *sim, const double *b, double *x);
 /* x = E^-1 b */
 pl_status pl_matrix_solve(pl_sim *sim, const double *b, double *x);
-/* The same in two parts (pl_chol_begin, pl_chol_end), the vertices of the Delassus matrix being the
- * focus. */
+/* The same in two parts (pl_chol_begin, pl_chol_end), the vertices that touch being the focus. */
 void pl_matrix_focus(pl_sim *sim);
 pl_status pl_matrix_begin(pl_sim *sim, const double *b, double *x);
 pl_status pl_matrix_end(pl_sim *sim, const double *change, const double *known, double *x);
