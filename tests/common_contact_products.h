@@ -12,6 +12,7 @@ static inline void contact_products_renew(pl_delassus *d)
             d->products[k] = pl_symmetric_create(k == PL_PRODUCT_HALF);
         d->products[k].size = 0;
     }
+    d->half_fails = false;
 }
 
 static inline void contact_products_free(pl_context *ctx, pl_delassus *d)

@@ -38,10 +38,10 @@ static void check(const pl_coupling *on, const double *g, const double *x, const
         off += (moved[i] - wx) * (moved[i] - wx);
         length += wx * wx;
     }
-    bool by_half = moved && !delassus.stiff && delassus.products[0].half && accuracy >= 0.99e-4;
-    accuracy += by_half ? 3e-4 : 0; /* GMRES' own residual is of W rounded, */
-    assert_close(contact_system_residual(&made, on->count, false, g, x), 0, 1.01 * accuracy);
-    assert_true(sqrt(off) <= (by_half ? 3e-4 : 2e-6) * sqrt(length)); /* and so is W x */
+    /* GMRES' own residual is of W rounded, to half precision where that is checked. */
+    double excess = moved && accuracy >= 1e-3 ? 2 : 1.01;
+    assert_close(contact_system_residual(&made, on->count, false, g, x), 0, excess * accuracy);
+    assert_true(sqrt(off) <= 2e-6 * sqrt(length)); /* single precision */
 }
 
 static void test_solve(void **state)

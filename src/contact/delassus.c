@@ -261,6 +261,7 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
     note_keys(d, h, set);
     for (int k = 0; k < PL_PRODUCTS; k++)
         d->products[k].size = 0;
+    d->half_fails = false;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (set->count > 64)
     for (int a = 0; a < set->count; a++) {
         build_rows(d, h, set, a);

@@ -48,7 +48,8 @@ typedef struct pl_delassus {
     bool stiff;            /* if it is there */
     double regret;         /* operations that it would have saved while these vertices touch, */
     bool lasts;            /* as they may */
-    pl_symmetric products[PL_PRODUCTS]; /* what is multiplied by, once asked for */
+    pl_symmetric products[PL_PRODUCTS]; /* what is multiplied by, once asked for; */
+    bool half_fails;                    /* W in half precision was found to be worth nothing */
 } pl_delassus;
 
 pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out);

@@ -7,7 +7,8 @@
 
 #define GMRES_LIMIT  12   /* more iterations than this and a new LU is cheaper */
 #define WEAK         0.1  /* of D_lambda: what rows left out of the LU may hear of other contacts */
-#define HALF_DIGITS  1e-4 /* accuracies down to here are asked of W in half precision, 2e-4 off */
+#define HALF_DIGITS  1e-3 /* accuracies down to here are asked of W in half precision, */
+#define HALF_EXCESS  2.0  /* which may be this much worse */
 #define ROUGH_ENOUGH 1e-2 /* relative residual with a new LU that single precision may end at */
 
 void pl_contact_system_free(pl_context *ctx, pl_contact_system *s)
@@ -139,11 +140,51 @@ static bool prepare(const large_system *l, way by)
     }
 }
 
+/* |g - S x|/|g| by the product l->w; s->image = W x. */
+static double true_residual(large_system *l, const double *g, const double *x)
+{
+    int size = 3 * l->on->count;
+    double *y = l->s->krylov.work, off = 0, length = 0;
+    apply_schur(l, x, y);
+    for (int i = 0; i < size; i++) {
+        off += (g[i] - y[i]) * (g[i] - y[i]);
+        length += g[i] * g[i];
+    }
+    return length > 0 ? sqrt(off / length) : 0;
+}
+
+/*
+ * GMRES with the inverse that was prepared. First with W in half precision, where few digits are asked
+ * for; the answer is checked by single precision. Where rows of W x nearly cancel, as under stiff
+ * bodies, it is worth nothing, and is not tried again until W is another. Forces that hold need more
+ * digits in any case.
+ */
+static pl_status solve_by(large_system *l, way by, const double *g, double accuracy, double *x,
+                          pl_krylov_result *result)
+{
+    pl_delassus *d = l->on->delassus;
+    int m = l->on->count;
+    pl_operator schur = {apply_schur, l}, inverse = {by == FIRM ? apply_firm : apply_lu, l};
+    if (by == FIRM)
+        PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_STIFFNESS, &l->stiffness));
+    if (by != FIRM && accuracy >= HALF_DIGITS && !d->half_fails) {
+        PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_HALF, &l->w));
+        PL_TRY(pl_gmres(&l->s->krylov, 3 * m, schur, inverse, g, x, accuracy, GMRES_LIMIT, result));
+        PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_SINGLE, &l->w));
+        if (result->converged && true_residual(l, g, x) <= HALF_EXCESS * accuracy)
+            return PL_OK;
+        if (!result->converged && by == OLD_LU)
+            return PL_OK; /* a new one first */
+        d->half_fails = true;
+    }
+    PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_SINGLE, &l->w));
+    return pl_gmres(&l->s->krylov, 3 * m, schur, inverse, g, x, accuracy, GMRES_LIMIT, result);
+}
+
 static pl_status solve_many(large_system *l, const double *g, double accuracy, double *x, double *moved,
                             bool *solved)
 {
     pl_contact_system *s = l->s;
-    pl_delassus *d = l->on->delassus;
     int size = 3 * l->on->count;
     pl_krylov_result result = {0};
     bool prepared = false;
@@ -151,19 +192,12 @@ static pl_status solve_many(large_system *l, const double *g, double accuracy, d
         prepared = prepare(l, by);
         if (!prepared)
             continue;
-        /* Forces that hold need more digits. */
-        pl_product kind = by != FIRM && accuracy >= HALF_DIGITS ? PL_PRODUCT_HALF : PL_PRODUCT_SINGLE;
-        PL_TRY(pl_delassus_product(l->ctx, d, l->on->count, kind, &l->w));
-        if (by == FIRM)
-            PL_TRY(pl_delassus_product(l->ctx, d, l->on->count, PL_PRODUCT_STIFFNESS, &l->stiffness));
-        PL_TRY(pl_gmres(&s->krylov, size, (pl_operator){apply_schur, l},
-                        (pl_operator){by == FIRM ? apply_firm : apply_lu, l}, g, x, accuracy,
-                        GMRES_LIMIT, &result));
+        PL_TRY(solve_by(l, by, g, accuracy, x, &result));
         s->excess += by == OLD_LU ? result.iterations - 1 : 0;
     }
     /* What single precision leaves over is for the next Newton step. */
     *solved = result.converged || (prepared && result.residual <= ROUGH_ENOUGH);
-    for (int i = 0; i < size; i++) /* the last product GMRES makes is that of its answer */
+    for (int i = 0; i < size; i++) /* the last product made is that of the answer */
         moved[i] = result.iterations > 0 ? s->image[i] : 0;
     return PL_OK;
 }
