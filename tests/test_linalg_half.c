@@ -1,34 +1,10 @@
 /* Factors in half precision: how far off they are, where they are refused, and that units and pins of
  * whatever stiffness do not show. Through pl_chol, on a body large enough for them. */
-#include "common_pattern.h"
+#include "common_factor.h"
 
 #include "backend/backend.h"
-#include "linalg/chol.h"
 
 enum { SIDE = 19, N = SIDE * SIDE * SIDE, FACE = SIDE * SIDE };
-
-typedef struct system {
-    pl_context *ctx;
-    pl_pattern pattern;
-    double *values;
-    pl_chol *chol;
-} system_data;
-
-/* The Laplacian of a cube plus `shift`. */
-static void make(double shift, system_data *s)
-{
-    s->ctx = test_context(2);
-    s->values = test_laplacian(s->ctx, SIDE, shift, &s->pattern);
-    assert_ok(s->ctx, pl_chol_create(s->ctx, &s->pattern, 3, 0, NULL, &s->chol));
-}
-
-static void discard(system_data *s)
-{
-    pl_chol_destroy(s->chol);
-    pl_pattern_free(s->ctx, &s->pattern);
-    free(s->values);
-    pl_context_destroy(s->ctx);
-}
 
 /* How far a correction is from the x that b was made of, in half and in single precision, and what a
  * second one in half precision leaves of that. */
@@ -36,7 +12,7 @@ typedef struct errors {
     double half, single, left;
 } errors;
 
-static errors measure(system_data *s)
+static errors measure(test_system *s)
 {
     static double exact[3 * N], b[3 * N], x[3 * N], ax[3 * N];
     errors e = {0};
@@ -71,34 +47,32 @@ static bool has_half(void)
 static void test_accuracy(void **state)
 {
     (void)state;
-    system_data s;
-    make(0.05, &s);
-    errors e = measure(&s);
+    test_system *s = test_system_make(2, SIDE, 0.05, 0);
+    errors e = measure(s);
     assert_true(e.single <= 1e-5);
     if (has_half()) { /* 2.4e-4 of each value, times some growth */
         assert_true(e.half <= 3e-3);
         assert_true(e.half >= 1e-4);
     }
-    discard(&s);
+    test_system_discard(s);
 }
 
 /* Powers of two are taken out exactly, so that the same digits are left in whatever units. */
 static void test_units(void **state)
 {
     (void)state;
-    system_data s;
-    make(0.05, &s);
-    errors e = measure(&s);
+    test_system *s = test_system_make(2, SIDE, 0.05, 0);
+    errors e = measure(s);
     for (int sign = -1; sign <= 1; sign += 2) {
         double unit = ldexp(1, 60 * sign);
-        for (int i = 0; i < 9 * s.pattern.nnz; i++)
-            s.values[i] *= unit;
-        errors other = measure(&s);
+        for (int i = 0; i < 9 * s->pattern.nnz; i++)
+            s->values[i] *= unit;
+        errors other = measure(s);
         assert_true(other.half == e.half && other.single == e.single);
-        for (int i = 0; i < 9 * s.pattern.nnz; i++)
-            s.values[i] /= unit;
+        for (int i = 0; i < 9 * s->pattern.nnz; i++)
+            s->values[i] /= unit;
     }
-    discard(&s);
+    test_system_discard(s);
 }
 
 /* A face held ever more firmly: what its vertices pass on falls out of the range of half precision, and
@@ -106,13 +80,12 @@ static void test_units(void **state)
 static void test_pins(void **state)
 {
     (void)state;
-    system_data s;
-    make(0.05, &s);
+    test_system *s = test_system_make(2, SIDE, 0.05, 0);
     for (double pin = 1e8; pin <= 1e16; pin *= 1e8) {
         for (int v = 0; v < FACE; v++)
             for (int k = 0; k < 9; k += 4)
-                s.values[9 * (size_t)s.pattern.diag[v] + (size_t)k] += pin;
-        errors e = measure(&s);
+                s->values[9 * (size_t)s->pattern.diag[v] + (size_t)k] += pin;
+        errors e = measure(s);
         assert_true(e.single <= 1e-5);
         if (has_half() && pin == 1e8) { /* 1e-4 of a row's diagonal, near the least that half has */
             assert_true(e.half <= 5e-3);
@@ -121,7 +94,7 @@ static void test_pins(void **state)
             assert_true(e.half == e.single);
         }
     }
-    discard(&s);
+    test_system_discard(s);
 }
 
 /* Half precision lets more of a rough motion into a smooth one, the worse the condition; but the next
@@ -130,10 +103,9 @@ static void test_condition(void **state)
 {
     (void)state;
     for (double shift = 1e-1; shift > 2e-5; shift *= 0.1) {
-        system_data s;
-        make(shift, &s);
-        assert_true(measure(&s).left <= 0.02);
-        discard(&s);
+        test_system *s = test_system_make(2, SIDE, shift, 0);
+        assert_true(measure(s).left <= 0.02);
+        test_system_discard(s);
     }
 }
 

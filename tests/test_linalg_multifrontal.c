@@ -1,41 +1,9 @@
 /* Factors in single precision: as good as promised, whatever the threads, and called poor where they
  * are not. Through pl_chol, on a body large enough for threads. */
 #include "common_alloc.h"
-#include "common_pattern.h"
-
-#include "linalg/chol.h"
+#include "common_factor.h"
 
 enum { SIDE = 13, N = SIDE * SIDE * SIDE, FACE = SIDE * SIDE };
-
-typedef struct system {
-    pl_context *ctx;
-    pl_pattern pattern;
-    double *values;
-    pl_chol *chol;
-} system_data;
-
-/* The Laplacian of a cube plus `shift`, the first `last` vertices (of a face) eliminated last. */
-static system_data *make(int threads, double shift, int last)
-{
-    system_data *s = calloc(1, sizeof *s);
-    int face[FACE];
-    assert_non_null(s);
-    s->ctx = test_context(threads);
-    for (int i = 0; i < FACE; i++)
-        face[i] = i;
-    s->values = test_laplacian(s->ctx, SIDE, shift, &s->pattern);
-    assert_ok(s->ctx, pl_chol_create(s->ctx, &s->pattern, 3, last, face, &s->chol));
-    return s;
-}
-
-static void discard(system_data *s)
-{
-    pl_chol_destroy(s->chol);
-    pl_pattern_free(s->ctx, &s->pattern);
-    free(s->values);
-    pl_context_destroy(s->ctx);
-    free(s);
-}
 
 static void fill(double *b)
 {
@@ -45,7 +13,7 @@ static void fill(double *b)
 }
 
 /* How far a correction with the rough factor is from CHOLMOD's solve in double precision. */
-static double error_of(system_data *s)
+static double error_of(test_system *s)
 {
     static double b[3 * N], exact[3 * N], rough[3 * N];
     fill(b);
@@ -59,12 +27,12 @@ static void test_accuracy(void **state)
 {
     (void)state;
     for (int last = 0; last <= FACE; last += FACE) {
-        system_data *s = make(2, 0.05, last);
+        test_system *s = test_system_make(2, SIDE, 0.05, last);
         assert_int_equal(pl_chol_factor_rough(s->chol, s->values), PL_ROUGH_GOOD);
         double error = error_of(s);
         assert_true(error <= 1e-5); /* 6e-8 times some growth */
         assert_true(error >= 1e-9);
-        discard(s);
+        test_system_discard(s);
     }
 }
 
@@ -74,14 +42,14 @@ static void test_threads_do_not_show(void **state)
     static double b[3 * N], first[3 * N], x[3 * N];
     fill(b);
     for (int threads = 1; threads <= 3; threads++) {
-        system_data *s = make(threads, 0.05, 0);
+        test_system *s = test_system_make(threads, SIDE, 0.05, 0);
         for (int again = 0; again < 2; again++) {
             assert_int_equal(pl_chol_factor_rough(s->chol, s->values), PL_ROUGH_GOOD);
             assert_ok(s->ctx, pl_chol_correct(s->chol, b, threads == 1 && !again ? first : x));
             if (threads > 1 || again)
                 assert_memory_equal(first, x, sizeof x);
         }
-        discard(s);
+        test_system_discard(s);
     }
 }
 
@@ -92,7 +60,7 @@ static void test_condition(void **state)
     (void)state;
     int good = 0, poor = 0;
     for (double shift = 0.1; shift > 1e-9; shift *= 0.1) {
-        system_data *s = make(2, shift, 0);
+        test_system *s = test_system_make(2, SIDE, shift, 0);
         if (pl_chol_factor_rough(s->chol, s->values) == PL_ROUGH_GOOD) {
             assert_int_equal(poor, 0);
             assert_true(error_of(s) <= 2e-3);
@@ -100,7 +68,7 @@ static void test_condition(void **state)
         } else {
             poor++;
         }
-        discard(s);
+        test_system_discard(s);
     }
     assert_true(good >= 3 && poor >= 3);
 }
@@ -111,11 +79,11 @@ static void test_in_a_callers_threads(void **state)
     (void)state;
     enum { CALLERS = 4 };
     static double b[3 * N], x[CALLERS][3 * N];
-    system_data *s[CALLERS];
+    test_system *s[CALLERS];
     bool good[CALLERS] = {false};
     fill(b);
     for (int c = 0; c < CALLERS; c++)
-        s[c] = make(1, 0.05, 0);
+        s[c] = test_system_make(1, SIDE, 0.05, 0);
 #pragma omp parallel for num_threads(CALLERS) schedule(static, 1)
     for (int c = 0; c < CALLERS; c++)
         good[c] = pl_chol_factor_rough(s[c]->chol, s[c]->values) == PL_ROUGH_GOOD &&
@@ -123,7 +91,7 @@ static void test_in_a_callers_threads(void **state)
     for (int c = 0; c < CALLERS; c++) {
         assert_true(good[c]);
         assert_memory_equal(x[c], x[0], sizeof x[0]);
-        discard(s[c]);
+        test_system_discard(s[c]);
     }
 }
 
@@ -131,7 +99,7 @@ static void test_not_positive_definite(void **state)
 {
     (void)state;
     static double b[3 * N], first[3 * N], x[3 * N];
-    system_data *s = make(2, 0.05, 0);
+    test_system *s = test_system_make(2, SIDE, 0.05, 0);
     fill(b);
     assert_int_equal(pl_chol_factor_rough(s->chol, s->values), PL_ROUGH_GOOD);
     assert_ok(s->ctx, pl_chol_correct(s->chol, b, first));
@@ -144,7 +112,7 @@ static void test_not_positive_definite(void **state)
         assert_ok(s->ctx, pl_chol_correct(s->chol, b, x));
         assert_memory_equal(x, first, sizeof x);
     }
-    discard(s);
+    test_system_discard(s);
 }
 
 int main(void)

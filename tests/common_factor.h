@@ -1,0 +1,40 @@
+/* A sparse system and what factors it: the Laplacian of a cube. */
+#ifndef PL_TEST_COMMON_FACTOR_H
+#define PL_TEST_COMMON_FACTOR_H
+
+#include "common_pattern.h"
+
+#include "linalg/chol.h"
+
+typedef struct test_system {
+    pl_context *ctx;
+    pl_pattern pattern;
+    double *values;
+    pl_chol *chol;
+} test_system;
+
+/* Of side^3 vertices plus `shift`, the first `last` vertices eliminated last. */
+static inline test_system *test_system_make(int threads, int side, double shift, int last)
+{
+    test_system *s = calloc(1, sizeof *s);
+    int *first = calloc((size_t)last + 1, sizeof *first);
+    assert_true(s && first);
+    s->ctx = test_context(threads);
+    for (int i = 0; i < last; i++)
+        first[i] = i;
+    s->values = test_laplacian(s->ctx, side, shift, &s->pattern);
+    assert_ok(s->ctx, pl_chol_create(s->ctx, &s->pattern, 3, last, first, &s->chol));
+    free(first);
+    return s;
+}
+
+static inline void test_system_discard(test_system *s)
+{
+    pl_chol_destroy(s->chol);
+    pl_pattern_free(s->ctx, &s->pattern);
+    free(s->values);
+    pl_context_destroy(s->ctx);
+    free(s);
+}
+
+#endif
