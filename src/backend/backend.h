@@ -13,6 +13,8 @@
 #include "core/core.h"
 #include "linalg/sparse.h"
 
+#include <math.h>
+
 #define PL_LANES 8
 
 #define PL_FORCE_STRIDE 12 /* [4, 3]: what the kernels write for each slot's vertices */
@@ -79,6 +81,15 @@ typedef struct pl_gathering {
 
 /* A number in half precision (IEEE 754 binary16): 11 digits of 2, from 6e-8 to 65504. */
 typedef uint16_t pl_half;
+
+/* A power of two near 1/sqrt(diagonal): a matrix scaled by these from both sides has a diagonal near 1
+ * and fits the range, in whatever unit, and nothing is rounded. */
+static inline float pl_half_scale(double diagonal)
+{
+    int exponent;
+    frexp(diagonal, &exponent);
+    return ldexpf(1, -(int)floor(exponent / 2.0));
+}
 
 typedef struct pl_half_kernels {
     /* to = from, rounded to the nearest; count is a multiple of 8. */

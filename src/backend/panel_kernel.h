@@ -73,6 +73,19 @@ strip_backward(int vectors, bool half, const char *a, int columns, const float *
     }
 }
 
+/* A strip's kernel with its number of vectors constant. */
+#define BY_HEIGHT(strip, ...)                                                                          \
+    do {                                                                                               \
+        if (height == 32)                                                                              \
+            strip(4, __VA_ARGS__);                                                                     \
+        else if (height == 24)                                                                         \
+            strip(3, __VA_ARGS__);                                                                     \
+        else if (height == 16)                                                                         \
+            strip(2, __VA_ARGS__);                                                                     \
+        else                                                                                           \
+            strip(1, __VA_ARGS__);                                                                     \
+    } while (0)
+
 static inline __attribute__((always_inline)) int smaller(int a, int b)
 {
     return a < b ? a : b;
@@ -83,14 +96,7 @@ panel_forward(bool half, const char *panel, int first, int last, int columns, co
 {
     for (int r = first; r < last; r += PL_STRIP) {
         int height = PL_STRIP_ROWS(smaller(last - r, PL_STRIP)), width = smaller(columns, r + PL_STRIP);
-        if (height == 32)
-            strip_forward(4, half, panel, width, x, y + r);
-        else if (height == 24)
-            strip_forward(3, half, panel, width, x, y + r);
-        else if (height == 16)
-            strip_forward(2, half, panel, width, x, y + r);
-        else
-            strip_forward(1, half, panel, width, x, y + r);
+        BY_HEIGHT(strip_forward, half, panel, width, x, y + r);
         panel += (size_t)(half ? 2 : 4) * (size_t)height * (size_t)width;
     }
 }
@@ -119,14 +125,7 @@ static inline __attribute__((always_inline)) void panel_backward(bool half, cons
     memset(sums, 0, 8 * sizeof *sums * (size_t)(columns + 3));
     for (int r = first; r < last; r += PL_STRIP) {
         int height = PL_STRIP_ROWS(smaller(last - r, PL_STRIP)), width = smaller(columns, r + PL_STRIP);
-        if (height == 32)
-            strip_backward(4, half, panel, width, y + r, sums);
-        else if (height == 24)
-            strip_backward(3, half, panel, width, y + r, sums);
-        else if (height == 16)
-            strip_backward(2, half, panel, width, y + r, sums);
-        else
-            strip_backward(1, half, panel, width, y + r, sums);
+        BY_HEIGHT(strip_backward, half, panel, width, y + r, sums);
         panel += (size_t)(half ? 2 : 4) * (size_t)height * (size_t)width;
     }
     add_up(sums, columns, x);
@@ -177,6 +176,7 @@ static inline __attribute__((always_inline)) void strip_both(int vectors, bool h
         *(vf *)(y + 8 * v) = total[v];
 }
 
+/* Strips of the lower triangle of a square: T x of their rows, and what these add as T^T. */
 static inline __attribute__((always_inline)) void symmetric(bool half, const char *a, int first,
                                                             int last, const float *x, float *y,
                                                             float *sums, float *across)
@@ -184,14 +184,7 @@ static inline __attribute__((always_inline)) void symmetric(bool half, const cha
     memset(sums, 0, 8 * sizeof *sums * (size_t)(last + 3));
     for (int r = first; r < last; r += PL_STRIP) {
         int height = PL_STRIP_ROWS(smaller(last - r, PL_STRIP)), width = smaller(last, r + PL_STRIP);
-        if (height == 32)
-            strip_both(4, half, a, width, x, x + r, y + r, sums);
-        else if (height == 24)
-            strip_both(3, half, a, width, x, x + r, y + r, sums);
-        else if (height == 16)
-            strip_both(2, half, a, width, x, x + r, y + r, sums);
-        else
-            strip_both(1, half, a, width, x, x + r, y + r, sums);
+        BY_HEIGHT(strip_both, half, a, width, x, x + r, y + r, sums);
         a += (size_t)(half ? 2 : 4) * (size_t)height * (size_t)width;
     }
     add_up(sums, last, across);

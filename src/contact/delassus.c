@@ -308,7 +308,6 @@ bool pl_delassus_invert(pl_context *ctx, pl_delassus *d, int m)
     if (d->stiff || !d->lasts || d->regret <= WORTH_INVERTING * n * n * n)
         return d->stiff;
     d->stiff = invert(ctx, d, 3 * (size_t)m);
-    d->products[PL_PRODUCT_STIFFNESS].size = 0;
     d->lasts = d->stiff; /* singular: not to be tried again */
     return d->stiff;
 }

@@ -80,11 +80,8 @@ pl_status pl_symmetric_store(pl_context *ctx, pl_symmetric *s, int size, const f
     PL_TRY(reserve(ctx, s, size));
     s->size = size;
     cut(s);
-    for (int i = 0; i < size; i++) {
-        int exponent;
-        frexpf(a[(size_t)i * (size_t)(size + 1)], &exponent);
-        s->scale[i] = ldexpf(1, (int)floor(exponent / 2.0));
-    }
+    for (int i = 0; i < size; i++)
+        s->scale[i] = 1 / pl_half_scale(a[(size_t)i * (size_t)(size + 1)]);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static, 1) if (size > WORTH_THREADS)
     for (int r = 0; r < size; r += PL_STRIP)
         store_strip(s, a, r);

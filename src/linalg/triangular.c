@@ -10,15 +10,12 @@
 
 #define SHARES 8 /* a part is at most this fraction of the factor */
 #define WORTH_THREADS                                                                                  \
-    1500000              /* values: from here on a solve takes 20 times as long as waking a thread */
-#define WORTH_A_PART 200 /* a part smaller than this fraction is left to the top */
-#define BLOCK        128 /* columns inverted at once */
-#define PIECES       4   /* of a supernode */
-#define WORTH_PIECES 1500000 /* of its values */
-
-#define WORTH_HALVING                                                                                  \
-    3000000 /* values: fewer are read from the cache, and gain less than they lose                     \
-             */
+    1500000               /* values: from here on a solve takes 20 times as long as waking a thread */
+#define WORTH_A_PART  200 /* a part smaller than this fraction is left to the top */
+#define BLOCK         128 /* columns inverted at once */
+#define PIECES        4   /* of a supernode */
+#define WORTH_PIECES  1500000 /* of its values */
+#define WORTH_HALVING 3000000 /* values of a factor: fewer stay in the cache */
 
 /* First and last supernode of subtrees, as found on the way down from the roots. */
 typedef struct subtrees {
@@ -213,9 +210,7 @@ void pl_triangular_scale(pl_triangular *t, const pl_pattern *pattern, const doub
 {
     for (int v = 0; v < pattern->n; v++) {
         const double *block = blocks + 9 * (size_t)pattern->diag[v];
-        int exponent;
-        frexp(fmax(fmax(block[0], block[4]), block[8]), &exponent);
-        t->scale[v] = ldexpf(1, -(int)floor(exponent / 2.0));
+        t->scale[v] = pl_half_scale(fmax(fmax(block[0], block[4]), block[8]));
     }
 }
 
@@ -351,7 +346,11 @@ static void piece_backward(const pl_triangular *t, const pl_panel *p, int k, int
 static void multiply(const pl_triangular *t, const pl_panel *p, int k, pl_part *part)
 {
     int cuts[PIECES + 1], pieces = cut(t, p, part, cuts);
-#pragma omp parallel for num_threads(thread_count(t)) schedule(static) if (pieces > 1)
+    if (pieces == 1) {
+        piece_forward(t, p, k, 0, p->height, part->own, part->all);
+        return;
+    }
+#pragma omp parallel for num_threads(thread_count(t)) schedule(static)
     for (int i = 0; i < pieces; i++)
         piece_forward(t, p, k, cuts[i], cuts[i + 1], part->own, part->all);
 }
