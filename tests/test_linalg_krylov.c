@@ -99,8 +99,8 @@ static void finish(fixture *f)
 
 static pl_status solve(fixture *f, method by, preconditioner p, double tolerance, int most)
 {
-    return by(&f->k, SIZE, (pl_operator){multiply, &f->d}, (pl_operator){p, &f->d}, f->b, f->x,
-              tolerance, most, &f->result);
+    return by(&f->k, SIZE, (pl_operator){.apply = multiply, .user = &f->d},
+              (pl_operator){.apply = p, .user = &f->d}, f->b, f->x, tolerance, most, &f->result);
 }
 
 /* Returns how many iterations it took. */
@@ -151,6 +151,37 @@ static void test_gmres_with_a_rough_preconditioner(void **state)
     assert_true(f.result.converged);
     assert_true(f.result.iterations <= SIZE);
     assert_int_equal(f.d.applied, f.result.iterations + 1);
+    finish(&f);
+}
+
+/* The product with each entry of A rounded to three digits. */
+static pl_status rough_multiply(void *user, const double *x, double *y)
+{
+    const dense *d = user;
+    for (int i = 0; i < SIZE; i++) {
+        y[i] = 0;
+        for (int j = 0; j < SIZE; j++)
+            y[i] += round(1024 * d->a[SIZE * i + j] / d->diagonal[i]) / 1024 * d->diagonal[i] * x[j];
+    }
+    return PL_OK;
+}
+
+/* Iterations by a rough product, restarts by what the exact one leaves over: an answer with all digits.
+ */
+static void test_gmres_with_a_rough_product(void **state)
+{
+    (void)state;
+    fixture f;
+    start(&f, 0, SIZE);
+    for (int i = 0; i < SIZE; i++)
+        f.d.a[(SIZE + 1) * i] = 2 * f.d.diagonal[i]; /* or three digits are none */
+    pl_operator a = {.apply = rough_multiply, .user = &f.d, .exactly = multiply};
+    pl_operator p = {.apply = jacobi, .user = &f.d};
+    assert_ok(f.ctx, pl_gmres(&f.k, SIZE, a, p, f.b, f.x, 1e-9, 500, &f.result));
+    assert_true(f.result.converged);
+    assert_true(f.result.residual <= 2e-9);
+    assert_close(f.result.residual, true_residual(&f.d, f.b, f.x), 1e-15);
+    assert_in_range(f.d.applied - 1, 2, 6); /* restarts */
     finish(&f);
 }
 
@@ -235,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_methods_solve),
         cmocka_unit_test(test_gmres_with_a_rough_preconditioner),
+        cmocka_unit_test(test_gmres_with_a_rough_product),
         cmocka_unit_test(test_cg_notices_an_indefinite_matrix),
         cmocka_unit_test(test_what_does_not_converge_says_so),
         cmocka_unit_test(test_nothing_to_solve),

@@ -218,7 +218,7 @@ static pl_status richardson(pl_linear *l, int size, pl_operator a, pl_operator p
 static pl_status solve_once(pl_linear *l, int most, pl_krylov_result *out)
 {
     int size = 3 * l->sim->n + 3 * l->sim->contacts.count;
-    pl_operator a = {apply, l}, p = {pl_precondition_apply, l};
+    pl_operator a = {.apply = apply, .user = l}, p = {.apply = pl_precondition_apply, .user = l};
     double tolerance = l->def.tolerance;
     if (l->def.preconditioner == PL_PRECONDITION_NONE)
         p.apply = NULL;

@@ -7,8 +7,6 @@
 
 #define GMRES_LIMIT  12   /* more iterations than this and a new LU is cheaper */
 #define WEAK         0.1  /* of D_lambda: what rows left out of the LU may hear of other contacts */
-#define HALF_DIGITS  1e-3 /* accuracies down to here are asked of W in half precision, */
-#define HALF_EXCESS  2.0  /* which may be this much worse */
 #define ROUGH_ENOUGH 1e-2 /* relative residual with a new LU that single precision may end at */
 
 void pl_contact_system_free(pl_context *ctx, pl_contact_system *s)
@@ -75,24 +73,36 @@ typedef struct large_system {
     pl_contact_system *s;
     const pl_coupling *on;
     const pl_law_linear *linear;
-    pl_symmetric *w, *stiffness; /* products with W, as good as is asked for, and W^-1 */
+    pl_symmetric *half, *single, *stiffness; /* products with W, and W^-1 */
 } large_system;
 
 /* y = (D_lambda + D_delta W) x; s->image = W x */
-static pl_status apply_schur(void *user, const double *x, double *y)
+static void apply_schur(const large_system *l, pl_symmetric *w, const double *x, double *y)
 {
-    const large_system *l = user;
     pl_contact_system *s = l->s;
     int m = l->on->count;
     for (int i = 0; i < 3 * m; i++)
         s->vector[i] = (float)x[i];
-    pl_symmetric_multiply(l->ctx, l->w, s->vector, s->image);
+    pl_symmetric_multiply(l->ctx, w, s->vector, s->image);
     for (int c = 0; c < m; c++) {
         double force[3], moved[3] = {s->image[3 * c], s->image[3 * c + 1], s->image[3 * c + 2]};
         pl_mat3_vec(l->linear[c].d_delta, moved, y + 3 * c);
         pl_mat3_vec(l->linear[c].d_lambda, x + 3 * c, force);
         pl_axpy3(1, force, y + 3 * c);
     }
+}
+
+static pl_status apply_half(void *user, const double *x, double *y)
+{
+    const large_system *l = user;
+    apply_schur(l, l->half, x, y);
+    return PL_OK;
+}
+
+static pl_status apply_single(void *user, const double *x, double *y)
+{
+    const large_system *l = user;
+    apply_schur(l, l->single, x, y);
     return PL_OK;
 }
 
@@ -140,45 +150,42 @@ static bool prepare(const large_system *l, way by)
     }
 }
 
-/* |g - S x|/|g| by the product l->w; s->image = W x. */
-static double true_residual(large_system *l, const double *g, const double *x)
-{
-    int size = 3 * l->on->count;
-    double *y = l->s->krylov.work, off = 0, length = 0;
-    apply_schur(l, x, y);
-    for (int i = 0; i < size; i++) {
-        off += (g[i] - y[i]) * (g[i] - y[i]);
-        length += g[i] * g[i];
-    }
-    return length > 0 ? sqrt(off / length) : 0;
-}
-
 /*
- * GMRES with the inverse that was prepared. First with W in half precision, where few digits are asked
- * for; the answer is checked by single precision. Where rows of W x nearly cancel, as under stiff
- * bodies, it is worth nothing, and is not tried again until W is another. Forces that hold need more
- * digits in any case.
+ * GMRES with the inverse that was prepared. First with W in half precision, from what single precision
+ * leaves over. Where rows of W x nearly cancel, as under stiff bodies, that is worth nothing, and is
+ * not tried again until W is another. Forces that hold need more digits in any case.
  */
 static pl_status solve_by(large_system *l, way by, const double *g, double accuracy, double *x,
                           pl_krylov_result *result)
 {
     pl_delassus *d = l->on->delassus;
     int m = l->on->count;
-    pl_operator schur = {apply_schur, l}, inverse = {by == FIRM ? apply_firm : apply_lu, l};
+    pl_operator inverse = {.apply = by == FIRM ? apply_firm : apply_lu, .user = l};
+    pl_operator schur = {.apply = apply_single, .user = l};
+    PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_SINGLE, &l->single));
     if (by == FIRM)
         PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_STIFFNESS, &l->stiffness));
-    if (by != FIRM && accuracy >= HALF_DIGITS && !d->half_fails) {
-        PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_HALF, &l->w));
-        PL_TRY(pl_gmres(&l->s->krylov, 3 * m, schur, inverse, g, x, accuracy, GMRES_LIMIT, result));
-        PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_SINGLE, &l->w));
-        if (result->converged && true_residual(l, g, x) <= HALF_EXCESS * accuracy)
-            return PL_OK;
-        if (!result->converged && by == OLD_LU)
-            return PL_OK; /* a new one first */
+    if (by != FIRM && !d->half_fails) {
+        pl_operator mixed = {.apply = apply_half, .user = l, .exactly = apply_single};
+        PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_HALF, &l->half));
+        PL_TRY(pl_gmres(&l->s->krylov, 3 * m, mixed, inverse, g, x, accuracy, GMRES_LIMIT, result));
+        if (result->converged || by == OLD_LU)
+            return PL_OK; /* or a new one first */
         d->half_fails = true;
     }
-    PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_SINGLE, &l->w));
     return pl_gmres(&l->s->krylov, 3 * m, schur, inverse, g, x, accuracy, GMRES_LIMIT, result);
+}
+
+/* Digits that an iteration brings: what a new LU's were is what an old one is held against. */
+static void count_excess(pl_contact_system *s, way by, const pl_krylov_result *result)
+{
+    if (result->iterations == 0 || !(result->residual > 0) || !(result->residual < 1))
+        return;
+    double digits = -log10(result->residual);
+    if (by == NEW_LU)
+        s->digits = digits / result->iterations;
+    else if (by == OLD_LU)
+        s->excess += fmax(result->iterations - digits / s->digits, 0);
 }
 
 static pl_status solve_many(large_system *l, const double *g, double accuracy, double *x, double *moved,
@@ -193,7 +200,7 @@ static pl_status solve_many(large_system *l, const double *g, double accuracy, d
         if (!prepared)
             continue;
         PL_TRY(solve_by(l, by, g, accuracy, x, &result));
-        s->excess += by == OLD_LU ? result.iterations - 1 : 0;
+        count_excess(s, by, &result);
     }
     /* What single precision leaves over is for the next Newton step. */
     *solved = result.converged || (prepared && result.residual <= ROUGH_ENOUGH);
@@ -212,8 +219,8 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
     bool many = m >= PL_MANY_CONTACTS;
     *solved = false;
     if (many)
-        PL_TRY(
-            solve_many(&(large_system){ctx, s, on, linear, NULL, NULL}, g, accuracy, x, moved, solved));
+        PL_TRY(solve_many(&(large_system){ctx, s, on, linear, NULL, NULL, NULL}, g, accuracy, x, moved,
+                          solved));
     if (*solved)
         return PL_OK;
     pl_contact_schur(ctx, m, linear, on->delassus->w, s->jacobian);

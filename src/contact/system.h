@@ -26,7 +26,8 @@ typedef struct pl_contact_system {
     double *jacobian; /* [3 m, 3 m] LU of S, column-major for LAPACK */
     int *pivot;       /* [3 m] of the last LU */
     pl_schur schur;   /* with many contacts: of this S, or an earlier one */
-    int excess;       /* iterations spent with it since beyond what a new one takes */
+    double digits;    /* that an iteration brought when it was new, */
+    double excess;    /* and iterations spent with it since beyond what a new one takes */
     pl_firm firm;     /* with many contacts that stick */
     pl_krylov krylov;
     float *vector, *image; /* [3 m] operands in single precision */

@@ -47,7 +47,7 @@ static pl_status precondition(pl_operator p, int size, const double *x, double *
 static pl_status true_residual(pl_operator a, int size, const double *b, const double *x, double *r,
                                double *norm)
 {
-    PL_TRY(a.apply(a.user, x, r));
+    PL_TRY((a.exactly ? a.exactly : a.apply)(a.user, x, r));
     for (int i = 0; i < size; i++)
         r[i] = b[i] - r[i];
     *norm = cblas_dnrm2(size, r, 1);
@@ -109,13 +109,14 @@ pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator p, const d
 {
     *out = (pl_krylov_result){0};
     memset(x, 0, sizeof(double) * (size_t)size);
-    double goal = tolerance * cblas_dnrm2(size, b, 1), norm = cblas_dnrm2(size, b, 1), scale = norm;
+    double scale = cblas_dnrm2(size, b, 1), norm = scale, goal = tolerance * scale;
+    double enough = a.exactly ? 2 * goal : goal;
     if (norm == 0) {
         out->converged = true;
         return PL_OK;
     }
     memcpy(k->basis, b, sizeof(double) * (size_t)size);
-    while (out->iterations < max_iterations && norm > goal) {
+    while (out->iterations < max_iterations && norm > enough) {
         double before = norm;
         cblas_dscal(size, 1 / norm, k->basis, 1);
         memset(k->rhs, 0, sizeof(double) * (size_t)(k->restart + 1));
@@ -134,7 +135,7 @@ pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator p, const d
             break; /* rounding, or a singular system: no restart would help */
     }
     out->residual = norm / scale;
-    out->converged = norm <= goal;
+    out->converged = norm <= enough;
     return PL_OK;
 }
 

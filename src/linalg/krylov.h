@@ -10,6 +10,8 @@
 typedef struct pl_operator {
     pl_status (*apply)(void *user, const double *x, double *y); /* y = A x; x and y differ */
     void *user;
+    /* The same with more digits, for what GMRES recomputes; NULL where `apply` has them all. */
+    pl_status (*exactly)(void *user, const double *x, double *y);
 } pl_operator;
 
 typedef struct pl_krylov {
@@ -34,8 +36,10 @@ typedef struct pl_krylov_result {
 
 /* A x = b from x = 0, right-preconditioned GMRES with restarts. precondition.apply NULL = none.
  * Preconditioned directions are kept (flexible GMRES): x is made of them, so that a preconditioner in
- * single precision, which is not quite linear, does not show in the residual. If it iterates at all,
- * the last product it makes is that with its answer. */
+ * single precision, which is not quite linear, does not show in the residual. With a product that has
+ * more digits it restarts from what that leaves over, so that the answer has them too; then an answer
+ * twice as far off as the tolerance will do. If it iterates at all, the last product it makes is that
+ * with its answer. */
 pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator precondition, const double *b,
                    double *x, double tolerance, int max_iterations, pl_krylov_result *out);
 

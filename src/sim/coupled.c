@@ -91,8 +91,9 @@ pl_status pl_coupled_newton(pl_sim *sim, const double *q, const double *move, in
     if (!regular)
         return PL_OK;
     lacking(sim, move, rhs);
-    PL_TRY(pl_gmres(&sim->krylov, size, (pl_operator){apply_coupled, sim},
-                    (pl_operator){apply_factor, sim}, rhs, x, ACCURACY, limit, &result));
+    PL_TRY(pl_gmres(&sim->krylov, size, (pl_operator){.apply = apply_coupled, .user = sim},
+                    (pl_operator){.apply = apply_factor, .user = sim}, rhs, x, ACCURACY, limit,
+                    &result));
     pl_stage(sim, PL_STAGE_SOLVE);
     out->iterations = result.iterations;
     if (!result.converged)

@@ -39,8 +39,9 @@ pl_status pl_truncated_newton(pl_sim *sim, double h, const double *q, double siz
     pl_stage(sim, PL_STAGE_ASSEMBLE);
     for (int i = 0; i < 3 * sim->n; i++)
         sim->guess[i] = -sim->residual[i];
-    PL_TRY(pl_cg(&sim->krylov, 3 * sim->n, (pl_operator){apply_tangent, sim},
-                 (pl_operator){apply_factor, sim}, sim->guess, step, ACCURACY, limit, &result));
+    PL_TRY(pl_cg(&sim->krylov, 3 * sim->n, (pl_operator){.apply = apply_tangent, .user = sim},
+                 (pl_operator){.apply = apply_factor, .user = sim}, sim->guess, step, ACCURACY, limit,
+                 &result));
     pl_stage(sim, PL_STAGE_SOLVE);
     out->iterations = result.iterations;
     out->kind = result.indefinite  ? PL_TRUNCATED_DOWNHILL
