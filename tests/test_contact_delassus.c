@@ -134,6 +134,38 @@ static void test_inverse_lasts_as_long_as_the_vertices(void **state)
     pl_context_destroy(ctx);
 }
 
+/* Contacts at the vertices eliminated last, all of which meet through the others: the factor tells W^-1
+ * before it would have paid. */
+static void test_inverse_told_by_factor(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(2);
+    fixture f;
+    int last[CONTACTS];
+    make(ctx, &f);
+    pl_chol_destroy(f.chol);
+    for (int c = 0; c < CONTACTS; c++)
+        last[c] = 2 * ((5 * c + 2) % CONTACTS) + 1;
+    assert_ok(ctx, pl_chol_create(ctx, &f.pattern, 3, CONTACTS, last, &f.chol));
+    assert_int_equal(pl_chol_factor_rough(f.chol, f.values), PL_ROUGH_GOOD);
+    place(&f.set, 1, 0.2);
+    build(ctx, &f, STEP);
+    assert_true(pl_delassus_invert(ctx, &f.d, CONTACTS));
+    assert_true(inverse_error(&f) < 3e-6);
+    place(&f.set, 1, 0.7); /* and it turns with the frames */
+    build(ctx, &f, STEP);
+    assert_true(f.d.stiff && inverse_error(&f) < 3e-6);
+    place(&f.set, 0, 0.2); /* other vertices: not told, and not worth it yet */
+    build(ctx, &f, STEP);
+    assert_false(pl_delassus_invert(ctx, &f.d, CONTACTS));
+    place(&f.set, 1, 0.2);
+    f.set.points[3].beta[0] = 0.5; /* nor what is no vertex */
+    build(ctx, &f, STEP);
+    assert_false(pl_delassus_invert(ctx, &f.d, CONTACTS));
+    discard(ctx, &f);
+    pl_context_destroy(ctx);
+}
+
 /* A vertex that touches two planes: W is singular, and is not tried again. */
 static void test_singular(void **state)
 {
@@ -186,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_inverse_lasts_as_long_as_the_vertices),
+        cmocka_unit_test(test_inverse_told_by_factor),
         cmocka_unit_test(test_singular),
         cmocka_unit_test(test_products),
     };

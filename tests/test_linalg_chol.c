@@ -118,7 +118,7 @@ static void test_inverse_block(void **state)
         matrix m;
         pl_chol *chol;
         int rows[ROWS], cols[COLS];
-        static double out[3 * ROWS * LD];
+        static float out[3 * ROWS * LD];
         make(ctx, block, &m);
         for (int i = 0; i < ROWS; i++)
             rows[i] = (37 * i + 11) % N;
@@ -136,8 +136,7 @@ static void test_inverse_block(void **state)
                 assert_ok(ctx, pl_chol_solve(chol, unit, unit));
                 for (int i = 0; i < ROWS; i++)
                     for (int r = 0; r < 3; r++)
-                        assert_close(out[(3 * i + r) * LD + 3 * j + c], unit[3 * rows[i] + r],
-                                     block == 3 ? SINGLE : 1e-12);
+                        assert_close(out[(3 * i + r) * LD + 3 * j + c], unit[3 * rows[i] + r], SINGLE);
             }
         for (int i = 0; i < 3 * ROWS; i++) /* beyond its columns nothing is written */
             assert_true(out[i * LD + 3 * COLS] == 123);
@@ -154,7 +153,7 @@ static void test_inverse_last(void **state)
     (void)state;
     pl_context *ctx = test_context(1);
     enum { COUNT = 2 * SIDE * SIDE, LD = 3 * COUNT + 4 };
-    static double block[3 * COUNT * LD], trailing[3 * COUNT * LD];
+    static float block[3 * COUNT * LD], trailing[3 * COUNT * LD];
     matrix m;
     pl_chol *plain, *chol;
     int last[COUNT], count = 0;
@@ -182,6 +181,46 @@ static void test_inverse_last(void **state)
             assert_close(trailing[i * LD + j], block[i * LD + j], SINGLE);
     assert_int_equal((pl_chol_last(plain, &count), count), 0);
     pl_chol_destroy(plain);
+    pl_chol_destroy(chol);
+    discard(ctx, &m);
+    pl_context_destroy(ctx);
+}
+
+/* A layer, all of whose vertices meet through the rest: what the factor keeps of A there is the inverse
+ * of A^-1 there. */
+static void test_schur(void **state)
+{
+    (void)state;
+    enum { COUNT = SIDE * SIDE, SIZE = 3 * COUNT };
+    static float schur[SIZE * SIZE], inverse[SIZE * SIZE];
+    pl_context *ctx = test_context(2);
+    matrix m;
+    pl_chol *chol;
+    int last[COUNT], layer[COUNT], other[COUNT];
+    make(ctx, 3, &m);
+    for (int i = 0; i < COUNT; i++) {
+        layer[i] = SIDE * SIDE + i;
+        last[i] = SIDE * SIDE + (5 * i + 3) % COUNT;
+        other[i] = i;
+    }
+    assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, COUNT, last, &chol));
+    assert_int_equal(pl_chol_factor_rough(chol, m.values), PL_ROUGH_GOOD);
+    assert_ok(ctx, pl_chol_inverse_block(chol, COUNT, layer, COUNT, layer, inverse, SIZE));
+    assert_true(pl_chol_schur(chol, COUNT, layer, schur, SIZE));
+    for (int i = 0; i < SIZE; i++)
+        for (int j = 0; j < SIZE; j++) {
+            double sum = 0;
+            for (int k = 0; k < SIZE; k++)
+                sum += (double)schur[i * SIZE + k] * inverse[k * SIZE + j];
+            assert_close(sum, i == j, 1e-5);
+        }
+    assert_false(pl_chol_schur(chol, COUNT, other, schur, SIZE)); /* vertices not eliminated last, */
+    assert_false(pl_chol_schur(chol, COUNT - 1, layer, schur, SIZE)); /* or not all of them, */
+    layer[3] = layer[2];
+    assert_false(pl_chol_schur(chol, COUNT, layer, schur, SIZE)); /* or one of them twice; */
+    layer[3] = layer[2] + 1;
+    assert_ok(ctx, pl_chol_factor(chol, m.values)); /* a factor that has not kept it */
+    assert_false(pl_chol_schur(chol, COUNT, layer, schur, SIZE));
     pl_chol_destroy(chol);
     discard(ctx, &m);
     pl_context_destroy(ctx);
@@ -237,7 +276,8 @@ static pl_status create_and_factor(pl_context *ctx, void *user)
 {
     const matrix *m = user;
     pl_chol *chol = NULL;
-    double b[3 * N], out[9];
+    double b[3 * N];
+    float out[9];
     const int vertex = 4;
     fill(b);
     pl_status status = pl_chol_create(ctx, &m->pattern, 3, 0, NULL, &chol);
@@ -268,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_solve),
         cmocka_unit_test(test_inverse_block),
         cmocka_unit_test(test_inverse_last),
+        cmocka_unit_test(test_schur),
         cmocka_unit_test(test_not_positive_definite),
         cmocka_unit_test(test_threads_do_not_show),
         cmocka_unit_test(test_memory),

@@ -35,6 +35,7 @@ void pl_delassus_free(pl_context *ctx, pl_delassus *d)
     pl_free(ctx, d->single);
     pl_free(ctx, d->stiffness);
     pl_free(ctx, d->keys);
+    pl_free(ctx, d->touching);
     for (int k = 0; k < PL_PRODUCTS; k++)
         pl_symmetric_free(ctx, &d->products[k]);
     *d = (pl_delassus){0};
@@ -53,12 +54,12 @@ static pl_status grow_slots(pl_context *ctx, pl_delassus *d, int need)
     if (need <= d->slot_capacity)
         return PL_OK;
     int old = d->slot_capacity, wanted = need + need / 2 + 8;
-    double *bigger = pl_alloc(ctx, 9 * (size_t)wanted * (size_t)wanted, sizeof *bigger);
+    float *bigger = pl_alloc(ctx, 9 * (size_t)wanted * (size_t)wanted, sizeof *bigger);
     if (!bigger)
         return PL_ERROR_MEMORY;
     for (int r = 0; r < 3 * d->slot_count; r++)
         memcpy(bigger + (size_t)r * 3 * (size_t)wanted, d->inverse + (size_t)r * 3 * (size_t)old,
-               sizeof(double) * 3 * (size_t)d->slot_count);
+               sizeof *bigger * 3 * (size_t)d->slot_count);
     int capacity = old;
     double *rows = pl_alloc(ctx, 9 * (size_t)ctx->threads * (size_t)wanted, sizeof *rows);
     pl_status status =
@@ -100,7 +101,8 @@ static pl_status ensure_slots(pl_context *ctx, pl_delassus *d, pl_chol *chol, co
     PL_TRY(take_last(ctx, d, chol));
     int before = d->slot_count, fresh = 0;
     for (int c = 0; c < set->count; c++)
-        fresh += set->points[c].count;
+        for (int k = 0; k < set->points[c].count; k++)
+            fresh += d->slot_of[set->points[c].vertex[k]] < 0; /* or more, if shared */
     PL_TRY(grow_slots(ctx, d, before + fresh));
     for (int c = 0; c < set->count; c++)
         for (int k = 0; k < set->points[c].count; k++) {
@@ -136,14 +138,16 @@ static pl_status reserve_matrix(pl_context *ctx, pl_delassus *d, int size)
     float *single = pl_alloc(ctx, wanted * wanted, sizeof *single);
     float *stiffness = pl_alloc(ctx, wanted * wanted, sizeof *stiffness);
     pl_delassus_key *keys = pl_alloc(ctx, wanted / 3 + 1, sizeof *keys);
-    bool ok = w && keys && single && stiffness;
+    int *touching = pl_alloc(ctx, wanted / 3 + 1, sizeof *touching);
+    bool ok = w && single && keys && stiffness && touching;
     pl_free(ctx, ok ? d->w : w);
     pl_free(ctx, ok ? d->single : single);
     pl_free(ctx, ok ? d->stiffness : stiffness);
     pl_free(ctx, ok ? d->keys : keys);
+    pl_free(ctx, ok ? d->touching : touching);
     if (!ok)
         return PL_ERROR_MEMORY;
-    d->w = w, d->single = single, d->stiffness = stiffness, d->keys = keys;
+    d->w = w, d->single = single, d->stiffness = stiffness, d->keys = keys, d->touching = touching;
     d->built = 0;
     d->size_capacity = (int)wanted;
     return PL_OK;
@@ -155,7 +159,7 @@ static void turn_left(const pl_delassus *d, double h, const pl_contact_point *a,
     size_t size = 3 * (size_t)d->slot_count, ld = 3 * (size_t)d->slot_capacity;
     memset(rows, 0, 3 * size * sizeof *rows);
     for (int k = 0; k < a->count; k++) {
-        const double *x = d->inverse + 3 * (size_t)d->slot_of[a->vertex[k]] * ld;
+        const float *x = d->inverse + 3 * (size_t)d->slot_of[a->vertex[k]] * ld;
         for (size_t i = 0; i < 3; i++) {
             double f0 = h * h * a->beta[k] * a->frame[3 * i],
                    f1 = h * h * a->beta[k] * a->frame[3 * i + 1],
@@ -213,10 +217,14 @@ static change compare(const pl_delassus *d, double h, const pl_contact_set *set)
 
 static void note_keys(pl_delassus *d, double h, const pl_contact_set *set)
 {
+    d->apart = true;
     for (int c = 0; c < set->count; c++) {
         const pl_contact_point *p = &set->points[c];
+        d->apart = d->apart && p->count == 1 && p->beta[0] == 1 &&
+                   (c == 0 || p->vertex[0] > set->points[c - 1].vertex[0]);
         d->keys[c].count = p->count;
         memcpy(d->keys[c].vertex, p->vertex, sizeof p->vertex);
+        d->touching[c] = p->vertex[0];
         memcpy(d->keys[c].beta, p->beta, sizeof p->beta);
         for (int i = 0; i < 9; i++)
             d->keys[c].turn[i] = (float)pl_dot3(p->frame + i / 3 * 3, d->keys[c].frame + i % 3 * 3);
@@ -226,8 +234,8 @@ static void note_keys(pl_delassus *d, double h, const pl_contact_set *set)
     d->built_h = h;
 }
 
-/* P_ab <- Q_a P_ab Q_b^T for the rows of contact a. */
-static void turn_rows(pl_delassus *d, int a)
+/* P_ab <- by Q_a P_ab Q_b^T for the rows of contact a; each contact's Q is `turn` of its key. */
+static void turn_rows(pl_delassus *d, int a, float by)
 {
     size_t size = 3 * (size_t)d->built;
     const float *qa = d->keys[a].turn;
@@ -236,8 +244,8 @@ static void turn_rows(pl_delassus *d, int a)
         const float *qb = d->keys[b].turn;
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
-                t[3 * i + j] = qa[3 * i] * p[j] + qa[3 * i + 1] * p[size + (size_t)j] +
-                               qa[3 * i + 2] * p[2 * size + (size_t)j];
+                t[3 * i + j] = by * (qa[3 * i] * p[j] + qa[3 * i + 1] * p[size + (size_t)j] +
+                                     qa[3 * i + 2] * p[2 * size + (size_t)j]);
         for (size_t i = 0; i < 3; i++)
             for (size_t j = 0; j < 3; j++)
                 p[i * size + j] =
@@ -259,6 +267,7 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
         d->regret = 0;
     }
     note_keys(d, h, set);
+    d->factor = chol;
     for (int k = 0; k < PL_PRODUCTS; k++)
         d->products[k].size = 0;
     d->half_fails = false;
@@ -266,7 +275,7 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
     for (int a = 0; a < set->count; a++) {
         build_rows(d, h, set, a);
         if (d->stiff)
-            turn_rows(d, a);
+            turn_rows(d, a, 1);
     }
     return PL_OK;
 }
@@ -302,10 +311,28 @@ static bool invert(pl_context *ctx, pl_delassus *d, size_t n)
     return true;
 }
 
+/* Where contacts are vertices of their own and no others were eliminated last, W^-1 = H E_c H^T/h^2
+ * with E_c the factor's Schur complement. */
+static bool told_by_factor(pl_context *ctx, pl_delassus *d, int m)
+{
+    if (!d->apart || !pl_chol_schur(d->factor, m, d->touching, d->stiffness, 3 * m))
+        return false;
+    for (int c = 0; c < m; c++)
+        for (int i = 0; i < 9; i++)
+            d->keys[c].turn[i] = (float)d->keys[c].frame[i];
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > 64)
+    for (int a = 0; a < m; a++)
+        turn_rows(d, a, (float)(1 / (d->built_h * d->built_h)));
+    return true;
+}
+
 bool pl_delassus_invert(pl_context *ctx, pl_delassus *d, int m)
 {
     double n = 3 * m;
-    if (d->stiff || !d->lasts || d->regret <= WORTH_INVERTING * n * n * n)
+    if (d->stiff || !d->lasts)
+        return d->stiff;
+    d->stiff = told_by_factor(ctx, d, m);
+    if (d->stiff || d->regret <= WORTH_INVERTING * n * n * n)
         return d->stiff;
     d->stiff = invert(ctx, d, 3 * (size_t)m);
     d->lasts = d->stiff; /* singular: not to be tried again */

@@ -4,6 +4,9 @@
  *
  * So is W^-1, once it is made: while the same vertices touch, only frames change, W -> Q W Q^T with a
  * rotation for each contact, and W^-1 likewise.
+ *
+ * E^-1 has the digits that the factor has, single precision. W is in double: contacts move as it says,
+ * and a vertex in two of them has to move alike in both.
  */
 #ifndef PL_DELASSUS_H
 #define PL_DELASSUS_H
@@ -35,15 +38,18 @@ typedef struct pl_delassus {
     int vertex_count;
     int *slot_of; /* [n] the vertex's slot, or -1 */
     int slot_count, slot_capacity;
-    int *vertex_of;  /* [slot_capacity] */
-    double *inverse; /* [3 slot_capacity, 3 slot_capacity] E^-1 between the slots, */
-    double *rows;    /* [threads, 3, 3 slot_capacity] and a contact's rows of H E^-1 */
+    int *vertex_of; /* [slot_capacity] */
+    float *inverse; /* [3 slot_capacity, 3 slot_capacity] E^-1 between the slots, */
+    double *rows;   /* [threads, 3, 3 slot_capacity] and a contact's rows of H E^-1 */
     int size_capacity;
     double *w;             /* [3 m, 3 m] */
     int built;             /* contacts of the present w (0 = none), */
+    const pl_chol *factor; /* its factor of E, */
     double built_h;        /* its time step */
     pl_delassus_key *keys; /* [built] and the rest it depends on */
-    float *single;         /* [3 m, 3 m] the same rounded */
+    int *touching;         /* [built] and their (first) vertices */
+    bool apart;            /* each contact is a vertex, no two of them the same */
+    float *single;         /* [3 m, 3 m] W rounded */
     float *stiffness;      /* [3 m, 3 m] W^-1 in single precision, */
     bool stiff;            /* if it is there */
     double regret;         /* operations that it would have saved while these vertices touch, */
@@ -66,8 +72,9 @@ pl_status pl_delassus_product(pl_context *ctx, pl_delassus *d, int m, pl_product
 
 /* Notes so many operations of an LU that W^-1 would have saved. */
 void pl_delassus_regret(pl_delassus *d, double operations);
-/* d->stiff afterwards: made now if what it would have saved is what it costs, and if W has an inverse,
- * which it has not where a vertex touches two planes, or not for single precision. */
+/* d->stiff afterwards: made now if the factor of E tells it, or if what it would have saved is what it
+ * costs and W has an inverse, which it has not where a vertex touches two planes, or not for single
+ * precision. */
 bool pl_delassus_invert(pl_context *ctx, pl_delassus *d, int m);
 
 /* y += W x, [3 m] each. */

@@ -209,16 +209,17 @@ static double locate(const pl_context *ctx, pl_contact_solver *s, const pl_conta
     return evaluate(p, laws, s->delta, s->change, s->linear);
 }
 
-/* The point a part t of the last step away; returns half its sum of squares. Where a goal above
- * rounding is to be met with many contacts, W times the step is taken as it was found, in single
- * precision: contacts will be moved by just that (sim/correction.c). */
+/* The point a part t of the last step away; returns half its sum of squares. With many contacts W times
+ * the step is taken as it was found, in single precision: contacts will be moved by just that
+ * (sim/correction.c), and what it is off is a small part of a correction. But a vertex in two contacts
+ * has to be moved alike by both. */
 static double attempt(const pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
                       const pl_law *laws, double goal, double t)
 {
     int size = 3 * p->on.count;
     for (int i = 0; i < size; i++)
         s->trial[i] = s->change[i] + t * s->step[i];
-    if (goal > 0 && p->on.count >= PL_MANY_CONTACTS) {
+    if (p->on.count >= PL_MANY_CONTACTS && (goal > 0 || p->on.delassus->apart)) {
         for (int i = 0; i < size; i++) {
             s->trial_moved[i] = s->moved[i] + t * s->step_moved[i];
             s->trial_delta[i] = p->b[i] + s->trial_moved[i];

@@ -168,6 +168,12 @@ static pl_status find_supernodes(pl_chol *c)
     return status;
 }
 
+static bool last_is_supernode(const pl_chol *c)
+{
+    const pl_supernodes *l = &c->supernodes;
+    return c->last_count > 0 && l->n - l->first[l->count - 1] == 3 * c->last_count;
+}
+
 pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, int last_count,
                          const int *last, pl_chol **out)
 {
@@ -199,7 +205,8 @@ pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, 
     if (block == 3) {
         PL_CHECK(find_supernodes(c), done);
         PL_CHECK(pl_triangular_create(ctx, &c->supernodes, c->factor->xsize, &c->triangular), done);
-        PL_CHECK(pl_multifrontal_create(ctx, pattern, &c->supernodes, &c->triangular, &c->multifront),
+        PL_CHECK(pl_multifrontal_create(ctx, pattern, &c->supernodes, &c->triangular,
+                                        last_is_supernode(c), &c->multifront),
                  done);
     }
     *out = c;
@@ -373,19 +380,19 @@ pl_status pl_chol_end(pl_chol *c, const double *change, const double *known, dou
 }
 
 /* Writes one solved column of A^-1, of vertex column j, as multiples of I. */
-static void store_column(const double *column, int row_count, const int *rows, int j, double *out,
+static void store_column(const double *column, int row_count, const int *rows, int j, float *out,
                          int ld)
 {
     for (int i = 0; i < row_count; i++)
         for (int r = 0; r < 3; r++) {
-            double *place = out + (size_t)(3 * i + r) * (size_t)ld + 3 * (size_t)j;
+            float *place = out + (size_t)(3 * i + r) * (size_t)ld + 3 * (size_t)j;
             place[0] = place[1] = place[2] = 0;
-            place[r] = column[rows[i]];
+            place[r] = (float)column[rows[i]];
         }
 }
 
 static pl_status inverse_of_scalars(pl_chol *c, int row_count, const int *rows, int col_count,
-                                    const int *cols, double *out, int ld)
+                                    const int *cols, float *out, int ld)
 {
     size_t n = (size_t)c->pattern->n;
     if (!c->panel_b && !(c->panel_b = cholmod_zeros(n, PANEL, CHOLMOD_REAL, &c->common)))
@@ -410,7 +417,7 @@ static pl_status inverse_of_scalars(pl_chol *c, int row_count, const int *rows, 
 }
 
 pl_status pl_chol_inverse_block(pl_chol *c, int row_count, const int *rows, int col_count,
-                                const int *cols, double *out, int ld)
+                                const int *cols, float *out, int ld)
 {
     if (c->block == 1)
         return inverse_of_scalars(c, row_count, rows, col_count, cols, out, ld);
@@ -424,8 +431,31 @@ const int *pl_chol_last(const pl_chol *c, int *count)
     return c->last;
 }
 
-pl_status pl_chol_inverse_last(pl_chol *c, double *out, int ld)
+pl_status pl_chol_inverse_last(pl_chol *c, float *out, int ld)
 {
     return pl_inverse_last(&c->inverse, &c->triangular, &c->supernodes, c->last_count, c->last, out,
                            ld);
+}
+
+bool pl_chol_schur(const pl_chol *c, int count, const int *vertices, float *out, int ld)
+{
+    const pl_triangular *t = &c->triangular;
+    const float *schur = c->multifront.schur;
+    int size = 3 * count, first = c->supernodes.n - size;
+    bool told = schur && !c->in_double && count == c->last_count;
+    for (int i = 0; told && i < count; i++)
+        told = t->place[3 * vertices[i]] >= first && (i == 0 || vertices[i] > vertices[i - 1]);
+    if (!told)
+        return false;
+#pragma omp parallel for num_threads(c->ctx->threads) schedule(static)
+    for (int a = 0; a < size; a++) {
+        int i = t->place[3 * vertices[a / 3] + a % 3] - first;
+        for (int b = 0; b < size; b++) {
+            int j = t->place[3 * vertices[b / 3] + b % 3] - first, low = pl_smaller(i, j);
+            out[(size_t)a * (size_t)ld + (size_t)b] =
+                schur[(size_t)low * (size_t)size + (size_t)(i + j - low)] /
+                (t->scale[vertices[a / 3]] * t->scale[vertices[b / 3]]);
+        }
+    }
+    return true;
 }

@@ -61,12 +61,16 @@ pl_status pl_chol_end(pl_chol *chol, const double *change, const double *known, 
  * entries), row-major with ld columns: out[3 i + r][3 j + c] = (A^-1) at (3 rows[i] + r, 3 cols[j] +
  * c). */
 pl_status pl_chol_inverse_block(pl_chol *chol, int row_count, const int *rows, int col_count,
-                                const int *cols, double *out, int ld);
+                                const int *cols, float *out, int ld);
 
 /* The vertices eliminated last, [*count], in the order given. */
 const int *pl_chol_last(const pl_chol *chol, int *count);
 /* A^-1 between them (block 3), laid out as by pl_chol_inverse_block, from the factor's trailing block
  * alone. */
-pl_status pl_chol_inverse_last(pl_chol *chol, double *out, int ld);
+pl_status pl_chol_inverse_last(pl_chol *chol, float *out, int ld);
+/* What A^-1 between these vertices, strictly ascending, is the inverse of: A with the others free to
+ * move (a Schur complement), laid out in the same way. False if the factor does not tell: they are not
+ * those eliminated last, or not a supernode of their own, or it was made in double precision. */
+bool pl_chol_schur(const pl_chol *chol, int count, const int *vertices, float *out, int ld);
 
 #endif

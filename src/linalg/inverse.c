@@ -88,7 +88,7 @@ static pl_status reserve_columns(pl_inverse *v, const pl_triangular *t, const pl
 }
 
 pl_status pl_inverse_block(pl_inverse *v, pl_triangular *t, const pl_supernodes *l, int row_count,
-                           const int *rows, int col_count, const int *cols, double *out, int ld)
+                           const int *rows, int col_count, const int *cols, float *out, int ld)
 {
     PL_TRY(reserve_columns(v, t, l));
     for (int first = 0; first < 3 * col_count; first += WIDTH) {
@@ -221,7 +221,7 @@ static pl_status number_last(pl_inverse *v, const pl_triangular *t, const pl_sup
 }
 
 pl_status pl_inverse_last(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int last_count,
-                          const int *last, double *out, int ld)
+                          const int *last, float *out, int ld)
 {
     int size = 3 * last_count, threads = size < WORTH_THREADS ? 1 : t->ctx->threads;
     PL_TRY(number_last(v, t, l, last_count, last));
@@ -238,8 +238,8 @@ pl_status pl_inverse_last(pl_inverse *v, const pl_triangular *t, const pl_supern
     for (int j = 0; j < size; j++)
         for (int i = j; i < size; i++) {
             size_t a = (size_t)v->given[i], b = (size_t)v->given[j];
-            double value = t->scale[last[a / 3]] * t->scale[last[b / 3]] *
-                           v->dense[(size_t)j * (size_t)size + (size_t)i];
+            float value = t->scale[last[a / 3]] * t->scale[last[b / 3]] *
+                          v->dense[(size_t)j * (size_t)size + (size_t)i];
             out[a * (size_t)ld + b] = out[b * (size_t)ld + a] = value;
         }
     return PL_OK;

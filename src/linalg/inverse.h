@@ -22,7 +22,7 @@ void pl_inverse_free(pl_context *ctx, pl_inverse *v);
 /* out[3 i + r][3 j + c] = (A^-1) at (3 rows[i] + r, 3 cols[j] + c), row-major with ld columns, by
  * solves along the paths from these vertices to the root. Changes the focus. */
 pl_status pl_inverse_block(pl_inverse *v, pl_triangular *t, const pl_supernodes *l, int row_count,
-                           const int *rows, int col_count, const int *cols, double *out, int ld);
+                           const int *rows, int col_count, const int *cols, float *out, int ld);
 
 /* The same between the vertices eliminated last, from their supernodes alone: going down from the root,
  * with R the rows below a supernode 1 and 2 all that come after it,
@@ -30,6 +30,6 @@ pl_status pl_inverse_block(pl_inverse *v, pl_triangular *t, const pl_supernodes 
  *     G_21 = -G_2R Y,    G_11 = X^T X - Y^T G_R1.
  */
 pl_status pl_inverse_last(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int last_count,
-                          const int *last, double *out, int ld);
+                          const int *last, float *out, int ld);
 
 #endif

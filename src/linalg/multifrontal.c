@@ -183,7 +183,7 @@ done:
 }
 
 pl_status pl_multifrontal_create(pl_context *ctx, const pl_pattern *pattern, const pl_supernodes *l,
-                                 const pl_triangular *t, pl_multifrontal *out)
+                                 const pl_triangular *t, bool keep_schur, pl_multifrontal *out)
 {
     pl_status status = PL_OK;
     pl_multifrontal *m = out;
@@ -192,6 +192,10 @@ pl_status pl_multifrontal_create(pl_context *ctx, const pl_pattern *pattern, con
     PL_CHECK(list_children(m, l, t), done);
     PL_CHECK(find_positions(m, l, t), done);
     PL_CHECK(place_rests(m, l, t), done);
+    if (keep_schur) {
+        size_t columns = (size_t)(l->n - l->first[l->count - 1]);
+        PL_NEW(ctx, m->schur, columns * columns, done);
+    }
 done:
     if (status != PL_OK)
         pl_multifrontal_free(m);
@@ -200,8 +204,8 @@ done:
 
 void pl_multifrontal_free(pl_multifrontal *m)
 {
-    void *arrays[] = {m->entry,    m->entry_from, m->child_from, m->child,
-                      m->position, m->run_end,    m->rest_from,  m->rest};
+    void *arrays[] = {m->entry,   m->entry_from, m->child_from, m->child, m->position,
+                      m->run_end, m->rest_from,  m->rest,       m->schur};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(m->ctx, arrays[k]);
     *m = (pl_multifrontal){0};
@@ -311,6 +315,8 @@ static bool factor_front(const pl_multifrontal *m, const pl_supernodes *l, pl_tr
 {
     front f = get_front(m, l, k, threads, scratch);
     assemble(m, l, t, blocks, k, &f);
+    if (m->schur && k == l->count - 1)
+        memcpy(m->schur, f.value, sizeof(float) * (size_t)f.columns * (size_t)f.columns);
     if (!factor_columns(&f))
         return false;
     reduce_rest(&f);

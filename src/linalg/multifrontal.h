@@ -33,11 +33,13 @@ typedef struct pl_multifrontal {
     int *run_end;  /* and the first vertex after it that does not follow it there */
     size_t *rest_from; /* [count] where F22 is in rest */
     float *rest;
+    float *schur; /* F11 of the last supernode, column-major, the lower triangle; NULL if not kept */
 } pl_multifrontal;
 
-/* For an analysed factor and its division into parts; both must live as long. */
+/* For an analysed factor and its division into parts; both must live as long. `keep_schur`: the last
+ * supernode's F11, what the others leave of s A s there, is kept. */
 pl_status pl_multifrontal_create(pl_context *ctx, const pl_pattern *pattern, const pl_supernodes *l,
-                                 const pl_triangular *t, pl_multifrontal *out);
+                                 const pl_triangular *t, bool keep_schur, pl_multifrontal *out);
 void pl_multifrontal_free(pl_multifrontal *m);
 
 /* Factors blocks [nnz, 9] and stores L in t; false when a pivot is not positive: A is not positive
