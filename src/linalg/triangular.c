@@ -14,7 +14,7 @@
 #define WORTH_A_PART  200 /* a part smaller than this fraction is left to the top */
 #define BLOCK         128 /* columns inverted at once */
 #define PIECES        4   /* of a supernode */
-#define WORTH_PIECES  600000 /* of its values */
+#define WORTH_PIECES  600000  /* of its values */
 #define WORTH_HALVING 3000000 /* values of a factor: fewer stay in the cache */
 
 /* First and last supernode of subtrees, as found on the way down from the roots. */
