@@ -7,6 +7,7 @@
 #include <cblas.h>
 #include <math.h>
 #include <omp.h>
+#include <stdlib.h>
 
 #define SHARES 8 /* a part is at most this fraction of the factor */
 #define WORTH_THREADS                                                                                  \
@@ -59,24 +60,33 @@ static int find_parts(const pl_triangular *t, const pl_supernodes *l, const subt
                       pl_part *parts)
 {
     int count = 0;
-    double share = tree->total / SHARES, weight = 0;
+    double share = tree->total / SHARES;
     for (int k = 0; k < l->count; k++) {
         int parent = pl_triangular_parent(t, l, k);
         if (tree->weight[k] > share || (parent >= 0 && tree->weight[parent] <= share))
             continue;
         bool joins = count > 0 && parts[count - 1].end == tree->first_descendant[k] &&
-                     weight + tree->weight[k] <= share;
+                     parts[count - 1].values + tree->weight[k] <= share;
         if (joins) {
             parts[count - 1].end = k + 1;
-            weight += tree->weight[k];
+            parts[count - 1].values += tree->weight[k];
         } else {
-            if (count > 0 && weight < tree->total / WORTH_A_PART)
+            if (count > 0 && parts[count - 1].values < tree->total / WORTH_A_PART)
                 count--;
-            parts[count++] = (pl_part){.begin = tree->first_descendant[k], .end = k + 1};
-            weight = tree->weight[k];
+            parts[count++] =
+                (pl_part){.begin = tree->first_descendant[k], .end = k + 1, .values = tree->weight[k]};
         }
     }
     return count;
+}
+
+/* Threads take one part after the other: the largest first, so that they end together. */
+static int larger_first(const void *a, const void *b)
+{
+    const pl_part *left = a, *right = b;
+    if (left->values != right->values)
+        return left->values < right->values ? 1 : -1;
+    return left->begin < right->begin ? -1 : 1;
 }
 
 /* The tree cut into parts and top, and the top's columns numbered. */
@@ -87,6 +97,7 @@ static pl_status divide(pl_triangular *t, const pl_supernodes *l)
     PL_CHECK(measure_tree(t, l, &tree), done);
     PL_NEW(t->ctx, t->parts, l->count + 1, done);
     t->part_count = find_parts(t, l, &tree, t->parts);
+    qsort(t->parts, (size_t)t->part_count, sizeof *t->parts, larger_first);
     for (int p = 0; p < t->part_count; p++)
         for (int k = t->parts[p].begin; k < t->parts[p].end; k++)
             t->in_part[k] = true;

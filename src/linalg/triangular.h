@@ -29,7 +29,8 @@ typedef struct pl_panel {
 } pl_panel;
 
 typedef struct pl_part {
-    int begin, end;   /* supernodes [begin, end): with all their descendants */
+    int begin, end;   /* supernodes [begin, end): with all their descendants, */
+    double values;    /* of so many values */
     double *outside;  /* [top_count] what the part subtracts from columns of the top */
     float *own, *all; /* of the supernode at work: its columns, its rows */
     float *sums;      /* [widest, 8] */
