@@ -1,10 +1,13 @@
 /*
  * What libraries read from the environment when they are loaded can only be mended by setting it and
- * starting again, once. A user's own settings are respected.
+ * starting again. A user's own settings are respected.
  *
  * OPENBLAS_CORETYPE: Debian's OpenBLAS chooses kernels by CPU model; one newer than the library gets
  * its oldest kernels (core type Prescott or Nehalem, SSE only) although it has AVX2 or AVX-512, at half
  * the speed.
+ *
+ * OPENBLAS_NUM_THREADS: the threads are ours (core/context.c); OpenBLAS' own, made when it is loaded,
+ * spin for a while for nothing.
  *
  * OMP_WAIT_POLICY: threads that wait asleep take some 0.1 ms to wake in a virtual machine, longer than
  * many of the products they share; threads that spin for as long as they wait make a busy machine ten
@@ -79,11 +82,18 @@ static bool choose_waiting(void)
     return setenv("GOMP_SPINCOUNT", "10000", 1) == 0 && setenv("KMP_BLOCKTIME", "1", 1) == 0;
 }
 
-void cli_choose_environment(char **argv)
+static bool choose_blas(void)
 {
     const char *core = getenv("OPENBLAS_CORETYPE") ? NULL : better_core(openblas_get_corename());
     bool changed = core && setenv("OPENBLAS_CORETYPE", core, 1) == 0;
-    changed = choose_waiting() || changed;
-    if (changed)
+    if (!getenv("OPENBLAS_NUM_THREADS"))
+        changed = setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0 || changed;
+    return changed;
+}
+
+/* One after the other: OpenBLAS' threads would pass for something else that runs. */
+void cli_choose_environment(char **argv)
+{
+    if (choose_blas() || choose_waiting())
         execv("/proc/self/exe", argv); /* comes back only on failure: then go on, only slower */
 }
