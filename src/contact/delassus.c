@@ -47,6 +47,8 @@ void pl_delassus_reset(pl_delassus *d)
         d->slot_of[d->vertex_of[s]] = -1;
     d->slot_count = 0;
     d->built = 0;
+    d->factor = NULL;
+    d->apart = false;
 }
 
 static pl_status grow_slots(pl_context *ctx, pl_delassus *d, int need)

@@ -143,7 +143,7 @@ static bool prepare(const large_system *l, way by)
                pl_firm_factor(l->ctx, &s->firm, m, d->single, d->stiffness, l->linear);
     default:
         pl_schur_factor(l->ctx, &s->schur, m, l->linear, d->single, WEAK);
-        s->excess = 0;
+        s->excess = s->digits = 0;
         if (suits)
             pl_delassus_regret(d, (2.0 / 3.0) * pow(s->schur.size, 3));
         return s->schur.count > 0;
@@ -179,13 +179,13 @@ static pl_status solve_by(large_system *l, way by, const double *g, double accur
 /* Digits that an iteration brings: what a new LU's were is what an old one is held against. */
 static void count_excess(pl_contact_system *s, way by, const pl_krylov_result *result)
 {
-    if (result->iterations == 0 || !(result->residual > 0) || !(result->residual < 1))
-        return;
     double digits = -log10(result->residual);
+    if (result->iterations == 0 || !(digits > 0) || !isfinite(digits))
+        return;
     if (by == NEW_LU)
         s->digits = digits / result->iterations;
     else if (by == OLD_LU)
-        s->excess += fmax(result->iterations - digits / s->digits, 0);
+        s->excess += fmax(result->iterations - (s->digits > 0 ? digits / s->digits : 1), 0);
 }
 
 static pl_status solve_many(large_system *l, const double *g, double accuracy, double *x, double *moved,
@@ -239,6 +239,7 @@ bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_co
     int m = on->count, size = 3 * m;
     if (m >= PL_MANY_CONTACTS) {
         pl_schur_factor(ctx, &s->schur, m, linear, on->delassus->single, WEAK);
+        s->excess = s->digits = 0;
         return s->schur.count == m;
     }
     pl_contact_schur(ctx, m, linear, on->delassus->w, s->jacobian);

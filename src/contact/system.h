@@ -26,7 +26,7 @@ typedef struct pl_contact_system {
     double *jacobian; /* [3 m, 3 m] LU of S, column-major for LAPACK */
     int *pivot;       /* [3 m] of the last LU */
     pl_schur schur;   /* with many contacts: of this S, or an earlier one */
-    double digits;    /* that an iteration brought when it was new, */
+    double digits;    /* that an iteration brought when it was new (0 = not known), */
     double excess;    /* and iterations spent with it since beyond what a new one takes */
     pl_firm firm;     /* with many contacts that stick */
     pl_krylov krylov;
