@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# An OpenBLAS that chose its oldest kernels is told to choose better ones, once; a user's choice stays.
+# An OpenBLAS that chose its oldest kernels is told to choose better ones and to start no threads,
+# OpenMP's threads are told how to wait; a user's choices stay.
 . "$(dirname "$0")/common.sh"
 if [ "${PLIANT_SANITIZED:-OFF}" = ON ]; then
     echo "not with sanitizers: their run time must be loaded first"
@@ -15,16 +16,31 @@ char *openblas_get_corename(void)
 }
 __attribute__((constructor)) static void tell(void)
 {
-    const char *core = getenv("OPENBLAS_CORETYPE");
-    fprintf(stderr, "core=%s\n", core ? core : "");
+    const char *names[] = {"OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "OMP_WAIT_POLICY",
+                           "GOMP_SPINCOUNT"};
+    for (int i = 0; i < 4; i++)
+        fprintf(stderr, "%s%s", i ? "," : "", getenv(names[i]) ? getenv(names[i]) : "");
+    fprintf(stderr, " ");
 }
 EOF
 $CC -shared -fPIC shim.c -o shim.so
-unset OPENBLAS_CORETYPE
-told=$(LD_PRELOAD=./shim.so "$PLIANT" --version 2>&1 >/dev/null | tr '\n' ' ')
+unset OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS OMP_WAIT_POLICY GOMP_SPINCOUNT KMP_BLOCKTIME
+
+# What it was started with, each time: kernels, threads, policy, spins.
+starts() {
+    env "$@" LD_PRELOAD=./shim.so "$PLIANT" --version 2>&1 >/dev/null
+}
+
+told=$(starts OMP_WAIT_POLICY=passive)
 case "$told" in
-"core= core=Haswell " | "core= core=SkylakeX ") ;;
+",,passive, Haswell,1,passive, " | ",,passive, SkylakeX,1,passive, ") ;;
 *) fail "started as: $told" ;;
 esac
-told=$(OPENBLAS_CORETYPE=Nehalem LD_PRELOAD=./shim.so "$PLIANT" --version 2>&1 >/dev/null | tr '\n' ' ')
-[ "$told" = "core=Nehalem " ] || fail "started as: $told"
+# Waiting is chosen by what else runs: either way is right here.
+told=$(starts OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=2)
+case "$told" in
+"Haswell,2,, Haswell,2,passive, " | "Haswell,2,, Haswell,2,,10000 ") ;;
+*) fail "started as: $told" ;;
+esac
+told=$(starts OPENBLAS_CORETYPE=Nehalem OPENBLAS_NUM_THREADS=1 GOMP_SPINCOUNT=7)
+[ "$told" = "Nehalem,1,,7 " ] || fail "started as: $told"
