@@ -204,7 +204,8 @@ pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, 
     PL_CHECK(analyse(c), done);
     if (block == 3) {
         PL_CHECK(find_supernodes(c), done);
-        PL_CHECK(pl_triangular_create(ctx, &c->supernodes, c->factor->xsize, &c->triangular), done);
+        PL_CHECK(pl_triangular_create(ctx, pattern, &c->supernodes, c->factor->xsize, &c->triangular),
+                 done);
         PL_CHECK(pl_multifrontal_create(ctx, pattern, &c->supernodes, &c->triangular,
                                         last_is_supernode(c), &c->multifront),
                  done);
@@ -242,7 +243,9 @@ pl_chol_cost pl_chol_get_cost(const pl_chol *c)
     return (pl_chol_cost){
         .factor_flops = c->common.fl,
         .factor_entries = c->common.lnz,
-        .correct_bytes = t->single_at ? (t->halved ? 2.0 : 4.0) * (double)t->single_at[t->count] : 0,
+        .correct_bytes = !t->single_at ? 0
+                         : t->halved   ? 2.0 * (double)t->half_at[t->count]
+                                       : 4.0 * (double)t->single_at[t->count],
     };
 }
 
@@ -283,7 +286,7 @@ pl_status pl_chol_factor(pl_chol *c, const double *values)
     c->half_serves = c->triangular.halved = false;
     if (c->block != 3)
         return PL_OK;
-    pl_triangular_scale(&c->triangular, c->pattern, values);
+    pl_triangular_take(&c->triangular, c->pattern, &c->supernodes, values);
     pl_triangular_round(&c->triangular, &c->supernodes, c->factor->x);
     return PL_OK;
 }

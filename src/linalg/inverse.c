@@ -17,36 +17,61 @@ void pl_inverse_free(pl_context *ctx, pl_inverse *v)
     *v = (pl_inverse){0};
 }
 
-/* A strip of a supernode: rows [first, first + rows) of its first `columns` columns, column-major. */
+/* A strip of a supernode's panel: rows [row, row + rows) of its first `columns` columns, column-major.
+ */
 typedef struct strip {
-    int first, rows, stored, columns;
+    int row, rows, stored, columns;
     const float *value;
 } strip;
 
-static strip next_strip(const pl_panel *p, const strip *before, const float *strips)
+/* The strip at r, in the panel's numbering of rows. */
+static strip read_strip(const pl_triangular *t, const pl_panel *p, int k, int r)
 {
-    int first = before ? before->first + PL_STRIP : 0, rows = pl_smaller(p->height - first, PL_STRIP);
+    int under = pl_panel_under(p), row = r < under ? r : p->columns + r - under;
     return (strip){
-        .first = first,
-        .rows = rows,
-        .stored = PL_STRIP_ROWS(rows),
-        .columns = pl_smaller(p->columns, first + PL_STRIP),
-        .value = before ? before->value + (size_t)before->stored * (size_t)before->columns : strips,
+        .row = row,
+        .rows = pl_smaller((r < under ? p->columns : p->height) - row, PL_STRIP),
+        .stored = pl_panel_rows(p, r),
+        .columns = pl_smaller(p->columns, r + PL_STRIP),
+        .value = t->single + t->single_at[k] + pl_panel_offset(p, r),
     };
 }
 
 /* ---- Columns of A^-1 along paths ---- */
 
-/* rows = [X; Y] own, then the own rows become X own and the rows below lose Y own. */
+/* v->rows [first, last), in the panel's numbering, = own by these rows of the panel. */
+static void multiply(pl_inverse *v, const pl_triangular *t, const pl_panel *p, int k, int first,
+                     int last)
+{
+    const float *own = v->columns + (size_t)p->first * WIDTH;
+    for (int r = first; r < last; r += PL_STRIP) {
+        strip s = read_strip(t, p, k, r);
+        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, s.rows, WIDTH, s.columns, 1, s.value,
+                    s.stored, own, WIDTH, 0, v->rows + (size_t)s.row * WIDTH, WIDTH);
+    }
+}
+
+/* own += factor times v->rows by the panel's rows [first, last), transposed. */
+static void multiply_transposed(pl_inverse *v, const pl_triangular *t, const pl_panel *p, int k,
+                                int first, int last, float factor)
+{
+    float *own = v->columns + (size_t)p->first * WIDTH;
+    for (int r = first; r < last; r += PL_STRIP) {
+        strip s = read_strip(t, p, k, r);
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, s.columns, WIDTH, s.rows, factor,
+                    s.value, s.stored, v->rows + (size_t)s.row * WIDTH, WIDTH, 1, own, WIDTH);
+    }
+}
+
+/* The own rows become L11^-1 own, and the rows below lose L21 times that. */
 static void forward(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int k)
 {
-    pl_panel p = pl_triangular_panel(l, k);
+    pl_panel p = pl_panel_of(l, k);
+    int under = pl_panel_under(&p);
     float *own = v->columns + (size_t)p.first * WIDTH;
-    strip s = next_strip(&p, NULL, t->single + t->single_at[k]);
-    for (; s.first < p.height; s = next_strip(&p, &s, NULL))
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, s.rows, WIDTH, s.columns, 1, s.value,
-                    s.stored, own, WIDTH, 0, v->rows + (size_t)s.first * WIDTH, WIDTH);
+    multiply(v, t, &p, k, 0, p.columns);
     memcpy(own, v->rows, sizeof *own * WIDTH * (size_t)p.columns);
+    multiply(v, t, &p, k, under, under + p.below);
     for (int i = 0; i < p.below; i++) {
         float *to = v->columns + (size_t)p.row[i] * WIDTH;
         const float *from = v->rows + (size_t)(p.columns + i) * WIDTH;
@@ -55,23 +80,19 @@ static void forward(pl_inverse *v, const pl_triangular *t, const pl_supernodes *
     }
 }
 
-/* own = X^T own - Y^T of the rows below. */
+/* own = L11^-T (own - L21^T of the rows below). */
 static void backward(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int k)
 {
-    pl_panel p = pl_triangular_panel(l, k);
+    pl_panel p = pl_panel_of(l, k);
+    int under = pl_panel_under(&p);
     float *own = v->columns + (size_t)p.first * WIDTH;
+    for (int i = 0; i < p.below; i++)
+        memcpy(v->rows + (size_t)(p.columns + i) * WIDTH, v->columns + (size_t)p.row[i] * WIDTH,
+               sizeof *own * WIDTH);
+    multiply_transposed(v, t, &p, k, under, under + p.below, -1);
     memcpy(v->rows, own, sizeof *own * WIDTH * (size_t)p.columns);
     memset(own, 0, sizeof *own * WIDTH * (size_t)p.columns);
-    for (int i = 0; i < p.below; i++) {
-        const float *from = v->columns + (size_t)p.row[i] * WIDTH;
-        float *to = v->rows + (size_t)(p.columns + i) * WIDTH;
-        for (int c = 0; c < WIDTH; c++)
-            to[c] = -from[c];
-    }
-    strip s = next_strip(&p, NULL, t->single + t->single_at[k]);
-    for (; s.first < p.height; s = next_strip(&p, &s, NULL))
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, s.columns, WIDTH, s.rows, 1, s.value,
-                    s.stored, v->rows + (size_t)s.first * WIDTH, WIDTH, 1, own, WIDTH);
+    multiply_transposed(v, t, &p, k, 0, p.columns, 1);
 }
 
 static pl_status reserve_columns(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l)
@@ -127,7 +148,7 @@ typedef struct corner {
 
 static corner read_corner(const pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int k)
 {
-    pl_panel p = pl_triangular_panel(l, k);
+    pl_panel p = pl_panel_of(l, k);
     int skipped = 0;
     while (skipped < p.columns && v->number[p.first + skipped] < 0)
         skipped++;
@@ -141,12 +162,16 @@ static corner read_corner(const pl_inverse *v, const pl_triangular *t, const pl_
         return c;
     c.at = v->number[p.first + skipped];
     size_t height = (size_t)(p.height - skipped);
-    strip s = next_strip(&p, NULL, t->single + t->single_at[k]);
-    for (; s.first < p.height; s = next_strip(&p, &s, NULL))
+    for (int r = 0; r < pl_panel_under(&p) + p.below; r += PL_STRIP) {
+        strip s = read_strip(t, &p, k, r);
         for (int j = skipped; j < p.columns; j++)
-            for (int i = s.first < skipped ? skipped - s.first : 0; i < s.rows; i++)
-                c.value[(size_t)(j - skipped) * height + (size_t)(s.first + i - skipped)] =
+            for (int i = s.row < skipped ? skipped - s.row : 0; i < s.rows; i++)
+                c.value[(size_t)(j - skipped) * height + (size_t)(s.row + i - skipped)] =
                     j < s.columns ? s.value[(size_t)j * (size_t)s.stored + (size_t)i] : 0;
+    }
+    if (c.below > 0)
+        cblas_strmm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, c.below,
+                    c.columns, 1, c.value, (int)height, c.value + c.columns, (int)height);
     return c;
 }
 

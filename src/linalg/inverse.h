@@ -1,6 +1,5 @@
 /*
- * Parts of A^-1 from a factor as pl_triangular keeps it, X = L11^-1 and Y = L21 L11^-1 of each
- * supernode. In single precision, as that is.
+ * Parts of A^-1 from a factor as pl_triangular keeps it, in single precision, as that is.
  */
 #ifndef PL_INVERSE_H
 #define PL_INVERSE_H
@@ -25,7 +24,7 @@ pl_status pl_inverse_block(pl_inverse *v, pl_triangular *t, const pl_supernodes 
                            const int *rows, int col_count, const int *cols, float *out, int ld);
 
 /* The same between the vertices eliminated last, from their supernodes alone: going down from the root,
- * with R the rows below a supernode 1 and 2 all that come after it,
+ * with R the rows below a supernode 1, 2 all that come after it, X = L11^-1 and Y = L21 X,
  *
  *     G_21 = -G_2R Y,    G_11 = X^T X - Y^T G_R1.
  */

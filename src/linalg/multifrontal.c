@@ -21,7 +21,7 @@ typedef struct front {
 static front get_front(const pl_multifrontal *m, const pl_supernodes *l, int k, int threads,
                        float *value)
 {
-    pl_panel p = pl_triangular_panel(l, k);
+    pl_panel p = pl_panel_of(l, k);
     double flops = (double)p.columns * p.height * p.height;
     return (front){
         .columns = p.columns,
@@ -329,7 +329,7 @@ bool pl_multifrontal_factor(pl_multifrontal *m, const pl_supernodes *l, pl_trian
 {
     int threads = m->ctx->threads;
     bool made = true;
-    pl_triangular_scale(t, m->pattern, blocks);
+    pl_triangular_take(t, m->pattern, l, blocks);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(&& : made)
     for (int p = 0; p < t->part_count; p++)
         for (int k = t->parts[p].begin; made && k < t->parts[p].end; k++)
