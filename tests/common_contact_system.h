@@ -7,7 +7,7 @@
 
 #include "contact/law.h"
 
-enum { COUNT = 60, SIZE = 3 * COUNT };
+enum { COUNT = 120, SIZE = 3 * COUNT };
 
 typedef struct contact_system {
     pl_law laws[COUNT];

@@ -9,6 +9,7 @@ enum { FEW = 30 };
 static contact_system made;
 static double wide[SIZE * SIZE];
 static float single[SIZE * SIZE], stiffness[SIZE * SIZE];
+static double rho[COUNT];
 static pl_delassus delassus;
 
 /* The first m contacts of the system made, with their part of W. */
@@ -19,8 +20,8 @@ static pl_coupling coupling(int m, bool lasts)
             single[3 * m * i + j] = made.w[SIZE * i + j];
             wide[3 * m * i + j] = made.w[SIZE * i + j];
         }
-    contact_products_renew(&delassus);
     delassus.w = wide, delassus.single = single, delassus.stiffness = stiffness;
+    contact_products_renew(&delassus, m, rho);
     delassus.lasts = lasts, delassus.stiff = false, delassus.regret = 0;
     return (pl_coupling){m, made.laws, &delassus};
 }
@@ -63,7 +64,7 @@ static void test_solve(void **state)
         check(&on, g, x, NULL, 1e-13);
         assert_true(pl_contact_system_factor(ctx, &s, &on, made.linear));
         memcpy(x, g, sizeof x);
-        pl_contact_system_back_substitute(&s, FEW, x);
+        pl_contact_system_back_substitute(ctx, &s, FEW, x);
         check(&on, g, x, NULL, 1e-13);
 
         /* Many: as well as asked for, by a new LU and then by the old one. */

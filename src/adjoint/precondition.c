@@ -80,12 +80,12 @@ static pl_status factor_contacts(pl_linear *l, bool *singular)
     pl_context *ctx = sim->ctx;
     pl_delassus *d = &sim->delassus;
     int m = sim->contacts.count;
-    bool suits = m >= PL_MANY_CONTACTS && pl_firm_suits(m, d->single, l->laws);
+    bool suits = m >= PL_MANY_CONTACTS && pl_firm_suits(m, d->rho, l->laws);
     l->through_firm = false;
     *singular = false;
     if (suits && pl_delassus_invert(ctx, d, m)) {
         PL_TRY(pl_firm_reserve(ctx, &l->firm, l->contact_capacity));
-        l->through_firm = pl_firm_factor(ctx, &l->firm, m, d->single, d->stiffness, l->laws);
+        l->through_firm = pl_firm_factor(ctx, &l->firm, m, d->rho, d->stiffness, l->laws);
     }
     if (l->through_firm)
         return pl_delassus_product(ctx, d, m, PL_PRODUCT_STIFFNESS, &l->stiffness);
@@ -104,7 +104,7 @@ static void solve_schur(pl_linear *l, double *x)
     if (l->through_firm)
         pl_firm_solve(l->sim->ctx, &l->firm, d->stiffness, l->stiffness, l->transposed, x, x);
     else
-        pl_schur_solve(&l->schur, l->transposed, x, x);
+        pl_schur_solve(l->sim->ctx, &l->schur, l->transposed, x, x);
 }
 
 /* W at the contacts of this substep, and solves with S. */

@@ -5,10 +5,13 @@
 
 #include <assert.h>
 
+#define WORTH_THREADS 2000 /* vertices: from here on threads pay for their start */
+
 void pl_contact_set_free(pl_context *ctx, pl_contact_set *set)
 {
     pl_free(ctx, set->points);
     pl_free(ctx, set->spare);
+    pl_free(ctx, set->close);
     *set = (pl_contact_set){0};
 }
 
@@ -68,36 +71,90 @@ static bool close_to(const pl_obstacles *o, int c, const double x[3], double mar
     return surface.distance < margin;
 }
 
-pl_status pl_contacts_detect(pl_context *ctx, const pl_obstacles *o, int n, const double *q0,
-                             const double *q, double margin, bool keep, pl_contact_set *set, int *added)
+/* Marks the pairs of vertex and collider that are close at q, in addition to those that are; returns
+ * whether there were any. */
+static bool mark_close(const pl_context *ctx, const pl_obstacles *o, int n, const double *q,
+                       double margin, char *close)
 {
-    int found = 0, old = 0;
-    *added = 0;
+    bool any = false;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)                                    \
+    reduction(||                                                                                       \
+              : any) if (n > WORTH_THREADS)
     for (int v = 0; v < n; v++)
         for (int c = 0; c < o->count; c++) {
-            /* Both lists are sorted alike: one pass matches them. */
-            while (old < set->count &&
-                   (set->points[old].vertex[0] < v ||
-                    (set->points[old].vertex[0] == v && set->points[old].collider < c)))
-                old++;
-            bool known =
-                old < set->count && set->points[old].vertex[0] == v && set->points[old].collider == c;
-            if (!(known && keep) && !close_to(o, c, q0 + 3 * v, margin) &&
-                !close_to(o, c, q + 3 * v, margin))
+            char *mark = &close[(size_t)v * (size_t)o->count + (size_t)c];
+            bool found = !*mark && close_to(o, c, q + 3 * (size_t)v, margin);
+            *mark = *mark || found;
+            any = any || found;
+        }
+    return any;
+}
+
+/* The marked pairs become the set; of those that were in it the forces stay. */
+static pl_status take_marked(pl_context *ctx, const pl_obstacles *o, int n, const double *q0,
+                             pl_contact_set *set)
+{
+    int found = 0, old = 0;
+    for (int v = 0; v < n; v++)
+        for (int c = 0; c < o->count; c++) {
+            if (!set->close[(size_t)v * (size_t)o->count + (size_t)c])
                 continue;
             PL_TRY(pl_grow(ctx, (void **)&set->spare, &set->spare_capacity, found + 1,
                            sizeof *set->spare));
-            pl_contact_point *p = &set->spare[found++];
-            pl_contact_place(o, v, c, q0 + 3 * v, p);
-            if (known)
-                memcpy(p->lambda, set->points[old].lambda, sizeof p->lambda);
-            else
-                ++*added;
+            pl_contact_point *p = &set->spare[found++], *before = &set->points[old];
+            pl_contact_place(o, v, c, q0 + 3 * (size_t)v, p);
+            /* Both lists are sorted alike, and all that was in the set is marked. */
+            if (old < set->count && before->vertex[0] == v && before->collider == c) {
+                memcpy(p->lambda, before->lambda, sizeof p->lambda);
+                old++;
+            }
         }
     pl_contact_point *points = set->points;
     int capacity = set->capacity;
     set->points = set->spare, set->capacity = set->spare_capacity, set->count = found;
     set->spare = points, set->spare_capacity = capacity;
+    return PL_OK;
+}
+
+static pl_status clear_marks(pl_context *ctx, const pl_obstacles *o, int n, pl_contact_set *set)
+{
+    size_t pairs = (size_t)n * (size_t)o->count;
+    if (pairs > set->close_capacity) {
+        pl_free(ctx, set->close);
+        set->close_capacity = 0;
+        set->close = pl_alloc(ctx, pairs, sizeof *set->close);
+        if (!set->close)
+            return PL_ERROR_MEMORY;
+        set->close_capacity = pairs;
+    }
+    if (pairs > 0)
+        memset(set->close, 0, pairs);
+    return PL_OK;
+}
+
+pl_status pl_contacts_detect(pl_context *ctx, const pl_obstacles *o, int n, const double *q0,
+                             const double *q, double margin, pl_contact_set *set)
+{
+    set->count = 0;
+    PL_TRY(clear_marks(ctx, o, n, set));
+    mark_close(ctx, o, n, q0, margin, set->close);
+    mark_close(ctx, o, n, q, margin, set->close);
+    return take_marked(ctx, o, n, q0, set);
+}
+
+pl_status pl_contacts_add(pl_context *ctx, const pl_obstacles *o, int n, const double *q0,
+                          const double *q, double margin, pl_contact_set *set, int *added)
+{
+    int before = set->count;
+    *added = 0;
+    PL_TRY(clear_marks(ctx, o, n, set));
+    for (int i = 0; i < before; i++)
+        set->close[(size_t)set->points[i].vertex[0] * (size_t)o->count +
+                   (size_t)set->points[i].collider] = true;
+    if (!mark_close(ctx, o, n, q, margin, set->close))
+        return PL_OK;
+    PL_TRY(take_marked(ctx, o, n, q0, set));
+    *added = set->count - before;
     return PL_OK;
 }
 

@@ -30,7 +30,9 @@ typedef struct pl_contact_set {
     int count, capacity;
     pl_contact_point *points; /* by vertex, then collider */
     int spare_capacity;
-    pl_contact_point *spare; /* scratch of detection */
+    pl_contact_point *spare; /* scratch of detection: the next points, */
+    size_t close_capacity;
+    char *close; /* [n, colliders] and which pairs are close */
 } pl_contact_set;
 
 void pl_contact_set_free(pl_context *ctx, pl_contact_set *set);
@@ -45,14 +47,13 @@ typedef struct pl_obstacles {
     const int *body_of;     /* [n] */
 } pl_obstacles;
 
-/*
- * Candidates: every vertex closer than `margin` at q0 or at the guess q [n, 3], plus those already in
- * the set when `keep` is true. Forces of contacts that were in the set are kept, new ones start at 0.
- * *added counts the new ones.
- */
+/* Candidates: every vertex closer than `margin` at q0 or at the guess q [n, 3]. Their forces are 0. */
 pl_status pl_contacts_detect(pl_context *ctx, const pl_obstacles *obstacles, int n, const double *q0,
-                             const double *q, double margin, bool keep, pl_contact_set *set,
-                             int *added);
+                             const double *q, double margin, pl_contact_set *set);
+/* The same for another q, in addition to what is in the set, whose forces stay. *added counts the new
+ * ones. */
+pl_status pl_contacts_add(pl_context *ctx, const pl_obstacles *obstacles, int n, const double *q0,
+                          const double *q, double margin, pl_contact_set *set, int *added);
 
 /* Geometry of vertex `v` against collider `c` at x0: frame, gap, drift, curvature, mu. */
 void pl_contact_place(const pl_obstacles *obstacles, int v, int c, const double x0[3],
@@ -64,6 +65,9 @@ void pl_contact_delta(const pl_contact_point *p, const double *u, double delta[3
  * Exact but for the last digits of delta (gap.c). */
 void pl_contact_delta_exact(const pl_contact_point *p, const double *q0, const double *q,
                             const double *move, double delta[3]);
+/* Of all contacts, delta [m, 3]. */
+void pl_contacts_delta_exact(const pl_context *ctx, const pl_contact_set *set, const double *q0,
+                             const double *q, const double *move, double *delta);
 /* The contact at displacement u as the public interface tells it, in the world. */
 pl_contact pl_contact_tell(const pl_contact_point *p, const double *u);
 /* out [n, 3] += s H^T f for a vector f in the contact's frame. */

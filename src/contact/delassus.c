@@ -33,6 +33,7 @@ void pl_delassus_free(pl_context *ctx, pl_delassus *d)
     pl_free(ctx, d->rows);
     pl_free(ctx, d->w);
     pl_free(ctx, d->single);
+    pl_free(ctx, d->rho);
     pl_free(ctx, d->stiffness);
     pl_free(ctx, d->keys);
     pl_free(ctx, d->touching);
@@ -141,15 +142,18 @@ static pl_status reserve_matrix(pl_context *ctx, pl_delassus *d, int size)
     float *stiffness = pl_alloc(ctx, wanted * wanted, sizeof *stiffness);
     pl_delassus_key *keys = pl_alloc(ctx, wanted / 3 + 1, sizeof *keys);
     int *touching = pl_alloc(ctx, wanted / 3 + 1, sizeof *touching);
-    bool ok = w && single && keys && stiffness && touching;
+    double *rho = pl_alloc(ctx, wanted / 3 + 1, sizeof *rho);
+    bool ok = w && single && keys && stiffness && touching && rho;
     pl_free(ctx, ok ? d->w : w);
     pl_free(ctx, ok ? d->single : single);
     pl_free(ctx, ok ? d->stiffness : stiffness);
     pl_free(ctx, ok ? d->keys : keys);
     pl_free(ctx, ok ? d->touching : touching);
+    pl_free(ctx, ok ? d->rho : rho);
     if (!ok)
         return PL_ERROR_MEMORY;
     d->w = w, d->single = single, d->stiffness = stiffness, d->keys = keys, d->touching = touching;
+    d->rho = rho;
     d->built = 0;
     d->size_capacity = (int)wanted;
     return PL_OK;
@@ -195,6 +199,8 @@ static void build_rows(pl_delassus *d, double h, const pl_contact_set *set, int 
             }
         }
     }
+    const double *own = d->w + 3 * (size_t)a * (size + 1);
+    d->rho[a] = (own[0] + own[size + 1] + own[2 * size + 2]) / 3;
 }
 
 typedef enum change { NOTHING, FRAMES, VERTICES } change;

@@ -50,6 +50,7 @@ typedef struct pl_delassus {
     int *touching;         /* [built] and their (first) vertices */
     bool apart;            /* each contact is a vertex, no two of them the same */
     float *single;         /* [3 m, 3 m] W rounded */
+    double *rho;           /* [m] the mean of each contact's diagonal of W */
     float *stiffness;      /* [3 m, 3 m] W^-1 in single precision, */
     bool stiff;            /* if it is there */
     double regret;         /* operations that it would have saved while these vertices touch, */

@@ -44,21 +44,19 @@ fail:
     return status;
 }
 
-static bool is_firm(int m, const float *w, const pl_law_linear *linear, int c)
+static bool is_firm(const double *rho, const pl_law_linear *linear, int c)
 {
-    size_t next = 3 * (size_t)m + 1;
-    const float *own = w + 3 * (size_t)c * next;
-    double sum = 0, rho = (own[0] + own[next] + own[2 * next]) / 3;
+    double sum = 0;
     for (int k = 0; k < 9; k++)
         sum += linear[c].d_lambda[k] * linear[c].d_lambda[k];
-    return sqrt(sum) <= FIRM * rho;
+    return sqrt(sum) <= FIRM * rho[c];
 }
 
-bool pl_firm_suits(int m, const float *w, const pl_law_linear *linear)
+bool pl_firm_suits(int m, const double *rho, const pl_law_linear *linear)
 {
     int loose = 0;
     for (int c = 0; c < m; c++)
-        loose += !is_firm(m, w, linear, c);
+        loose += !is_firm(rho, linear, c);
     return loose <= most_loose(m);
 }
 
@@ -79,14 +77,14 @@ static void fill_rows(pl_firm *f, const float *p, const pl_law_linear *linear, i
     }
 }
 
-bool pl_firm_factor(pl_context *ctx, pl_firm *f, int m, const float *w, const float *p,
+bool pl_firm_factor(pl_context *ctx, pl_firm *f, int m, const double *rho, const float *p,
                     const pl_law_linear *linear)
 {
     int firm = m;
     f->count = m;
     f->loose_count = 0;
     for (int c = 0; c < m; c++) {
-        bool moves = is_firm(m, w, linear, c);
+        bool moves = is_firm(rho, linear, c);
         double inverse[9];
         f->loose[moves ? --firm : f->loose_count++] = c;
         pl_inverse3(linear[c].d_delta, inverse);

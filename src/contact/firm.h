@@ -36,11 +36,11 @@ typedef struct pl_firm {
 pl_status pl_firm_reserve(pl_context *ctx, pl_firm *f, int m);
 void pl_firm_free(pl_context *ctx, pl_firm *f);
 
-/* Whether so many of the m contacts with these derivatives are firm that all this pays. w and p: W and
- * W^-1 [3 m, 3 m]. */
-bool pl_firm_suits(int m, const float *w, const pl_law_linear *linear);
+/* Whether so many of the m contacts with these derivatives are firm that all this pays. rho [m]: of
+ * each the mean of its diagonal of W; p: W^-1 [3 m, 3 m]. */
+bool pl_firm_suits(int m, const double *rho, const pl_law_linear *linear);
 /* For these derivatives; false when the loose part is singular. */
-bool pl_firm_factor(pl_context *ctx, pl_firm *f, int m, const float *w, const float *p,
+bool pl_firm_factor(pl_context *ctx, pl_firm *f, int m, const double *rho, const float *p,
                     const pl_law_linear *linear);
 /* y = S^-1 x or S^-T x nearly, [3 m] each; may be the same array. `product` multiplies by p. */
 void pl_firm_solve(pl_context *ctx, pl_firm *f, const float *p, pl_symmetric *product, bool transposed,

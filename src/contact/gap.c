@@ -12,6 +12,8 @@
 
 #include "core/vec.h"
 
+#define WORTH_THREADS 100 /* contacts: from here on threads pay for their start */
+
 typedef struct sum {
     double high, low;
 } sum;
@@ -55,4 +57,12 @@ void pl_contact_delta_exact(const pl_contact_point *p, const double *q0, const d
             }
         delta[r] = s.high + s.low;
     }
+}
+
+void pl_contacts_delta_exact(const pl_context *ctx, const pl_contact_set *set, const double *q0,
+                             const double *q, const double *move, double *delta)
+{
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (set->count > WORTH_THREADS)
+    for (int c = 0; c < set->count; c++)
+        pl_contact_delta_exact(&set->points[c], q0, q, move, delta + 3 * (size_t)c);
 }

@@ -6,6 +6,7 @@
 
 #include <float.h>
 
+#define WORTH_THREADS  100 /* contacts: from here on threads pay for their start */
 #define MAX_NEWTON     40
 #define MAX_HALVINGS   12
 #define ROUGHEST_STEP  1e-2 /* of a Newton step's residual: how well its system is solved at least, */
@@ -107,10 +108,11 @@ static double reach_of(const pl_contact_problem *p, const double *change)
 
 /* The laws at (delta, origin + change), residuals that are noise taken as zero: or the others could not
  * be told to fall. Returns half the sum of squares. */
-static double evaluate(const pl_contact_problem *p, const pl_law *laws, const double *delta,
-                       const double *change, pl_law_linear *linear)
+static double evaluate(const pl_context *ctx, const pl_contact_problem *p, const pl_law *laws,
+                       const double *delta, const double *change, pl_law_linear *linear)
 {
     double sum = 0, reach = reach_of(p, change);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (p->on.count > WORTH_THREADS)
     for (int c = 0; c < p->on.count; c++) {
         double lambda[3], floor[3];
         force_at(p, change, c, lambda);
@@ -120,9 +122,11 @@ static double evaluate(const pl_contact_problem *p, const pl_law *laws, const do
         for (int k = 0; k < 3; k++) {
             double *r = &linear[c].residual[k];
             *r = fabs(*r) > NOISE * floor[k] ? *r : 0;
-            sum += 0.5 * *r * *r;
         }
     }
+    for (int c = 0; c < p->on.count; c++)
+        for (int k = 0; k < 3; k++)
+            sum += 0.5 * linear[c].residual[k] * linear[c].residual[k];
     return sum;
 }
 
@@ -206,7 +210,7 @@ static double locate(const pl_context *ctx, pl_contact_solver *s, const pl_conta
                      const pl_law *laws)
 {
     displacement(ctx, p, s->change, s->moved, s->delta);
-    return evaluate(p, laws, s->delta, s->change, s->linear);
+    return evaluate(ctx, p, laws, s->delta, s->change, s->linear);
 }
 
 /* The point a part t of the last step away; returns half its sum of squares. With many contacts W times
@@ -227,7 +231,7 @@ static double attempt(const pl_context *ctx, pl_contact_solver *s, const pl_cont
     } else {
         displacement(ctx, p, s->trial, s->trial_moved, s->trial_delta);
     }
-    return evaluate(p, laws, s->trial_delta, s->trial, s->trial_linear);
+    return evaluate(ctx, p, laws, s->trial_delta, s->trial, s->trial_linear);
 }
 
 static void accept(pl_contact_solver *s)
@@ -263,7 +267,7 @@ static pl_status predict(pl_context *ctx, pl_contact_solver *s, const pl_contact
         pl_axpy3(1, force, s->linear[c].residual);
     }
     PL_TRY(newton_step(ctx, s, p, PREDICTED, &solved));
-    *before = *after = evaluate(p, p->on.laws, s->delta, s->change, s->linear);
+    *before = *after = evaluate(ctx, p, p->on.laws, s->delta, s->change, s->linear);
     double value = solved ? attempt(ctx, s, p, p->on.laws, goal, 1) : INFINITY;
     if (value < *before) {
         accept(s);

@@ -3,6 +3,7 @@
 
 #include "core/vec.h"
 
+#include <cblas.h>
 #include <lapacke.h>
 
 #define GMRES_LIMIT  12   /* more iterations than this and a new LU is cheaper */
@@ -11,7 +12,7 @@
 
 void pl_contact_system_free(pl_context *ctx, pl_contact_system *s)
 {
-    void *arrays[] = {s->jacobian, s->pivot, s->vector, s->image};
+    void *arrays[] = {s->jacobian, s->pivot, s->vector, s->image, s->kept, s->left, s->more};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     pl_schur_free(ctx, &s->schur);
@@ -39,6 +40,9 @@ pl_status pl_contact_system_reserve(pl_context *ctx, pl_contact_system *s, int m
         PL_CHECK(pl_firm_reserve(ctx, &s->firm, m), fail);
         PL_NEW(ctx, s->vector, 3 * room, fail);
         PL_NEW(ctx, s->image, 3 * room, fail);
+        PL_NEW(ctx, s->kept, 3 * room, fail);
+        PL_NEW(ctx, s->left, 3 * room, fail);
+        PL_NEW(ctx, s->more, 3 * room, fail);
         PL_CHECK(pl_krylov_reserve(ctx, &s->krylov, 3 * m, GMRES_LIMIT), fail);
     }
     s->capacity = m;
@@ -109,7 +113,8 @@ static pl_status apply_single(void *user, const double *x, double *y)
 static pl_status apply_lu(void *user, const double *x, double *y)
 {
     const large_system *l = user;
-    pl_schur_solve(&l->s->schur, false, x, y);
+    l->s->schur.rough = !l->on->delassus->half_fails;
+    pl_schur_solve(l->ctx, &l->s->schur, false, x, y);
     return PL_OK;
 }
 
@@ -128,19 +133,18 @@ typedef enum way {
     WAYS,
 } way;
 
-/* Makes the inverse ready; false if it is not to be had, or not to be tried. */
-static bool prepare(const large_system *l, way by)
+/* Makes the inverse ready; false if it is not to be had, or not to be tried. `suits`: most stick. */
+static bool prepare(const large_system *l, way by, bool suits)
 {
     pl_contact_system *s = l->s;
     pl_delassus *d = l->on->delassus;
     int m = l->on->count;
-    bool suits = pl_firm_suits(m, d->single, l->linear);
     switch (by) {
     case OLD_LU:
         return s->schur.count == m && s->excess < pl_schur_patience(&s->schur) && !(suits && d->stiff);
     case FIRM:
         return suits && pl_delassus_invert(l->ctx, d, m) &&
-               pl_firm_factor(l->ctx, &s->firm, m, d->single, d->stiffness, l->linear);
+               pl_firm_factor(l->ctx, &s->firm, m, d->rho, d->stiffness, l->linear);
     default:
         pl_schur_factor(l->ctx, &s->schur, m, l->linear, d->single, WEAK);
         s->excess = s->digits = 0;
@@ -150,22 +154,50 @@ static bool prepare(const large_system *l, way by)
     }
 }
 
+/* Through W^-1 one step is nearly always enough: x = a S'^-1 g with the a that leaves least, and its
+ * product with W is known. GMRES finds what is left. */
+static pl_status solve_firm(large_system *l, const double *g, double accuracy, double *x,
+                            pl_krylov_result *result)
+{
+    pl_contact_system *s = l->s;
+    int size = 3 * l->on->count;
+    pl_operator schur = {.apply = apply_single, .user = l};
+    pl_operator inverse = {.apply = apply_firm, .user = l};
+    PL_TRY(apply_firm(l, g, x));
+    PL_TRY(apply_single(l, x, s->left));
+    double scale = cblas_dnrm2(size, g, 1), length = cblas_dnrm2(size, s->left, 1);
+    double a = length > 0 ? cblas_ddot(size, s->left, 1, g, 1) / (length * length) : 0;
+    cblas_dscal(size, a, x, 1);
+    cblas_sscal(size, (float)a, s->image, 1);
+    for (int i = 0; i < size; i++)
+        s->left[i] = g[i] - a * s->left[i];
+    double norm = cblas_dnrm2(size, s->left, 1);
+    *result = (pl_krylov_result){
+        .iterations = 1, .residual = norm / scale, .converged = norm <= accuracy * scale};
+    if (result->converged || !isfinite(norm))
+        return PL_OK;
+    memcpy(s->kept, s->image, sizeof *s->kept * (size_t)size);
+    PL_TRY(pl_gmres(&s->krylov, size, schur, inverse, s->left, s->more, accuracy * scale / norm,
+                    GMRES_LIMIT, result));
+    cblas_daxpy(size, 1, s->more, 1, x, 1);
+    cblas_saxpy(size, 1, s->kept, 1, s->image, 1);
+    result->residual *= norm / scale;
+    return PL_OK;
+}
+
 /*
- * GMRES with the inverse that was prepared. First with W in half precision, from what single precision
+ * GMRES with the LU that was prepared. First with W in half precision, from what single precision
  * leaves over. Where rows of W x nearly cancel, as under stiff bodies, that is worth nothing, and is
- * not tried again until W is another. Forces that hold need more digits in any case.
+ * not tried again until W is another.
  */
-static pl_status solve_by(large_system *l, way by, const double *g, double accuracy, double *x,
-                          pl_krylov_result *result)
+static pl_status solve_by_lu(large_system *l, way by, const double *g, double accuracy, double *x,
+                             pl_krylov_result *result)
 {
     pl_delassus *d = l->on->delassus;
     int m = l->on->count;
-    pl_operator inverse = {.apply = by == FIRM ? apply_firm : apply_lu, .user = l};
+    pl_operator inverse = {.apply = apply_lu, .user = l};
     pl_operator schur = {.apply = apply_single, .user = l};
-    PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_SINGLE, &l->single));
-    if (by == FIRM)
-        PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_STIFFNESS, &l->stiffness));
-    if (by != FIRM && !d->half_fails) {
+    if (!d->half_fails) {
         pl_operator mixed = {.apply = apply_half, .user = l, .exactly = apply_single};
         PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_HALF, &l->half));
         PL_TRY(pl_gmres(&l->s->krylov, 3 * m, mixed, inverse, g, x, accuracy, GMRES_LIMIT, result));
@@ -174,6 +206,19 @@ static pl_status solve_by(large_system *l, way by, const double *g, double accur
         d->half_fails = true;
     }
     return pl_gmres(&l->s->krylov, 3 * m, schur, inverse, g, x, accuracy, GMRES_LIMIT, result);
+}
+
+static pl_status solve_by(large_system *l, way by, const double *g, double accuracy, double *x,
+                          pl_krylov_result *result)
+{
+    pl_delassus *d = l->on->delassus;
+    int m = l->on->count;
+    PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_SINGLE, &l->single));
+    if (by != FIRM)
+        return solve_by_lu(l, by, g, accuracy, x, result);
+    /* Forces that hold need more digits than half precision has. */
+    PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_STIFFNESS, &l->stiffness));
+    return solve_firm(l, g, accuracy, x, result);
 }
 
 /* Digits that an iteration brings: what a new LU's were is what an old one is held against. */
@@ -194,9 +239,9 @@ static pl_status solve_many(large_system *l, const double *g, double accuracy, d
     pl_contact_system *s = l->s;
     int size = 3 * l->on->count;
     pl_krylov_result result = {0};
-    bool prepared = false;
+    bool prepared = false, suits = pl_firm_suits(l->on->count, l->on->delassus->rho, l->linear);
     for (way by = OLD_LU; by < WAYS && !result.converged; by++) {
-        prepared = prepare(l, by);
+        prepared = prepare(l, by, suits);
         if (!prepared)
             continue;
         PL_TRY(solve_by(l, by, g, accuracy, x, &result));
@@ -246,11 +291,11 @@ bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_co
     return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, s->jacobian, size, s->pivot) == 0;
 }
 
-void pl_contact_system_back_substitute(pl_contact_system *s, int m, double *x)
+void pl_contact_system_back_substitute(pl_context *ctx, pl_contact_system *s, int m, double *x)
 {
     int size = 3 * m;
     if (m >= PL_MANY_CONTACTS)
-        pl_schur_solve(&s->schur, false, x, x);
+        pl_schur_solve(ctx, &s->schur, false, x, x);
     else
         LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, s->jacobian, size, s->pivot, x, size);
 }

@@ -31,6 +31,8 @@ typedef struct pl_contact_system {
     pl_firm firm;     /* with many contacts that stick */
     pl_krylov krylov;
     float *vector, *image; /* [3 m] operands in single precision */
+    float *kept;           /* [3 m] the image of an answer on its way */
+    double *left, *more;   /* [3 m] what that leaves, and what is added to it */
 } pl_contact_system;
 
 pl_status pl_contact_system_reserve(pl_context *ctx, pl_contact_system *s, int m);
@@ -53,6 +55,6 @@ void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const
 bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
                               const pl_law_linear *linear);
 /* x [3 m] <- S^-1 x with the LU of the last pl_contact_system_factor. */
-void pl_contact_system_back_substitute(pl_contact_system *s, int m, double *x);
+void pl_contact_system_back_substitute(pl_context *ctx, pl_contact_system *s, int m, double *x);
 
 #endif

@@ -264,6 +264,7 @@ static void backward_all(pl_triangular *t, const pl_supernodes *l, bool focused,
 /* x in the factor's order, scaled, and back: vertices stay together. */
 static void permute(const pl_triangular *t, const pl_supernodes *l, const double *from, double *x)
 {
+#pragma omp parallel for num_threads(pl_triangular_threads(t)) schedule(static)
     for (int j = 0; j < l->n; j += 3)
         for (int c = 0; c < 3; c++)
             x[j + c] = t->scale[l->order[j] / 3] * from[l->order[j] + c];
@@ -271,6 +272,7 @@ static void permute(const pl_triangular *t, const pl_supernodes *l, const double
 
 static void permute_back(const pl_triangular *t, const pl_supernodes *l, const double *x, double *to)
 {
+#pragma omp parallel for num_threads(pl_triangular_threads(t)) schedule(static)
     for (int j = 0; j < l->n; j += 3)
         for (int c = 0; c < 3; c++)
             to[l->order[j] + c] = t->scale[l->order[j] / 3] * x[j + c];
@@ -305,36 +307,47 @@ void pl_triangular_begin(pl_triangular *t, const pl_supernodes *l, const double 
 {
     permute(t, l, b, t->x);
     forward_all(t, l, true, t->x);
-    memcpy(t->y, t->x, sizeof(double) * (size_t)l->n);
-    for (int k = l->count - 1; k >= 0; k--)
-        if (t->on_path[k])
-            backward(t, l, k, false, &t->parts[t->part_count], t->y);
-    for (int j = 0; j < l->n; j++)
-        if (t->on_path[t->super_of[j]])
+    for (int k = l->count - 1; k >= 0; k--) { /* rows below a path are on it */
+        if (!t->on_path[k])
+            continue;
+        int first = l->first[k], end = l->first[k + 1];
+        memcpy(t->y + first, t->x + first, sizeof(double) * (size_t)(end - first));
+        backward(t, l, k, false, &t->parts[t->part_count], t->y);
+        for (int j = first; j < end; j++)
             x[l->order[j]] = t->scale[l->order[j] / 3] * t->y[j];
+    }
 }
 
 /* t->x += L^-1 change */
 static void add_change(pl_triangular *t, const pl_supernodes *l, const double *change)
 {
-    for (int j = 0; j < l->n; j++)
-        t->y[j] = t->on_path[t->super_of[j]] ? t->scale[l->order[j] / 3] * change[l->order[j]] : 0;
     for (int k = 0; k < l->count; k++)
-        if (t->on_path[k])
-            forward(t, l, k, false, &t->parts[t->part_count], l->n, t->y);
-    for (int j = 0; j < l->n; j++)
-        t->x[j] += t->y[j];
+        for (int j = l->first[k]; t->on_path[k] && j < l->first[k + 1]; j++)
+            t->y[j] = t->scale[l->order[j] / 3] * change[l->order[j]];
+    for (int k = 0; k < l->count; k++) {
+        if (!t->on_path[k])
+            continue;
+        forward(t, l, k, false, &t->parts[t->part_count], l->n, t->y);
+        for (int j = l->first[k]; j < l->first[k + 1]; j++)
+            t->x[j] += t->y[j];
+    }
+}
+
+static void take_known(pl_triangular *t, const pl_supernodes *l, const double *known)
+{
+    for (int k = 0; k < l->count; k++)
+        for (int j = l->first[k]; t->on_path[k] && j < l->first[k + 1]; j++)
+            t->x[j] = known[l->order[j]] / t->scale[l->order[j] / 3];
 }
 
 void pl_triangular_end(pl_triangular *t, const pl_supernodes *l, const double *change,
                        const double *known, double *x)
 {
     bool path_done = known && t->closed;
-    if (!path_done)
+    if (path_done)
+        take_known(t, l, known);
+    else
         add_change(t, l, change);
-    for (int j = 0; j < l->n && path_done; j++)
-        if (t->on_path[t->super_of[j]])
-            t->x[j] = known[l->order[j]] / t->scale[l->order[j] / 3];
     backward_all(t, l, true, path_done, t->x);
     permute_back(t, l, t->x, x);
 }

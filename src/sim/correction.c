@@ -10,26 +10,53 @@
 #include "core/vec.h"
 
 #define LAW_GOAL        0.003 /* of the correction: how well the contact law is solved on the way */
+#define BLOCKS          16    /* of vertices, that threads share, */
+#define WORTH_THREADS   2000  /* as many of them */
 #define LAW_EXACT_BELOW 1     /* tolerances: expecting a correction as small as this, to rounding */
 
-bool pl_newton_evaluate(pl_newton *s, const double *q)
+/* sim->residual of vertices [first, last) from the stress; returns what inertia, pins and outer forces
+ * have of the potential. */
+static double residual_of(pl_newton *s, const double *q, int first, int last)
 {
     pl_sim *sim = s->sim;
     const pl_substep *sub = s->sub;
-    double h = sub->h;
-    pl_elastic_result e = pl_elastic_evaluate(sim->elastic, q, false, 0, NULL, sim->gradient, NULL);
-    s->inadmissible = e.inadmissible;
-    sim->info.energy_elastic = e.energy;
-    s->potential = h * h * e.energy;
-    for (int i = 0; e.inadmissible < 0 && i < sim->n; i++)
+    double h = sub->h, potential = 0;
+    for (int i = first; i < last; i++)
         for (int k = 3 * i; k < 3 * i + 3; k++) {
             double u = q[k] - sub->q0[k], inertia = sim->mass[i] + h * sim->damping[i];
             double push = h * sim->mass[i] * sub->v0[k] + h * h * sim->external[k];
             double pull = h * h * sim->pin_stiffness[i],
                    anchor = h * h * sim->spring[k] - pull * sub->q0[k];
             sim->residual[k] = (inertia + pull) * u - push - anchor + h * h * sim->gradient[k];
-            s->potential += (0.5 * (inertia + pull) * u - push - anchor) * u;
+            potential += (0.5 * (inertia + pull) * u - push - anchor) * u;
         }
+    return potential;
+}
+
+/* The same of all, by blocks that are the same for any number of threads. */
+static double add_inertia(pl_newton *s, const double *q)
+{
+    double parts[BLOCKS], potential = 0;
+    int n = s->sim->n;
+#pragma omp parallel for num_threads(s->sim->ctx->threads) schedule(static) if (n > WORTH_THREADS)
+    for (int b = 0; b < BLOCKS; b++)
+        parts[b] =
+            residual_of(s, q, (int)((int64_t)n * b / BLOCKS), (int)((int64_t)n * (b + 1) / BLOCKS));
+    for (int b = 0; b < BLOCKS; b++)
+        potential += parts[b];
+    return potential;
+}
+
+bool pl_newton_evaluate(pl_newton *s, const double *q)
+{
+    pl_sim *sim = s->sim;
+    double h = s->sub->h;
+    pl_elastic_result e = pl_elastic_evaluate(sim->elastic, q, false, 0, NULL, sim->gradient, NULL);
+    s->inadmissible = e.inadmissible;
+    sim->info.energy_elastic = e.energy;
+    s->potential = h * h * e.energy;
+    if (e.inadmissible < 0)
+        s->potential += add_inertia(s, q);
     pl_stage(sim, PL_STAGE_LOCAL);
     return e.inadmissible < 0;
 }
@@ -73,12 +100,10 @@ pl_status pl_newton_prepare(pl_newton *s)
         pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), s->sub->h, &sim->contacts));
     pl_matrix_focus(sim);
     for (int c = 0; c < m; c++) {
-        const double *w = sim->delassus.w + (size_t)(3 * c) * (size_t)(3 * m + 1);
-        size_t next = (size_t)(3 * m + 1);
         sim->laws[c] = (pl_law){
             .mu = sim->contacts.points[c].mu,
             .epsilon2 = sim->scene->def.contact_epsilon2,
-            .rho = (w[0] + w[next] + w[2 * next]) / 3,
+            .rho = sim->delassus.rho[c],
         };
         memcpy(sim->lambda + 3 * c, sim->contacts.points[c].lambda, 3 * sizeof(double));
     }
@@ -114,8 +139,7 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
     pl_sim *sim = s->sim;
     int m = sim->contacts.count;
     pl_contact_solution solution;
-    for (int c = 0; c < m; c++)
-        pl_contact_delta_exact(&sim->contacts.points[c], s->sub->q0, q, move, sim->free_motion + 3 * c);
+    pl_contacts_delta_exact(sim->ctx, &sim->contacts, s->sub->q0, q, move, sim->free_motion);
     double goal = law_goal(s, move);
     pl_contact_problem problem = {pl_newton_coupling(sim), sim->free_motion, sim->origin};
     PL_TRY(pl_contact_solve(sim->ctx, &sim->contact_solver, &problem, goal, sim->lambda, &solution));

@@ -53,7 +53,7 @@ static pl_status apply_factor(void *user, const double *x, double *y)
         for (int k = 0; k < 3; k++)
             force[3 * c + k] = x[3 * n + (size_t)(3 * c + k)] * sim->laws[c].rho / h2 - moved[k];
     }
-    pl_contact_system_back_substitute(&sim->contact_solver.system, m, force);
+    pl_contact_system_back_substitute(sim->ctx, &sim->contact_solver.system, m, force);
     memset(sim->guess, 0, sizeof(double) * 3 * n);
     for (int c = 0; c < m; c++)
         pl_contact_scatter(&sim->contacts.points[c], h2, force + 3 * c, sim->guess);

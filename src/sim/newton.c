@@ -268,8 +268,8 @@ static pl_status late_contacts(pl_newton *s, int *added)
         return PL_OK;
     pl_newton_keep_forces(s);
     pl_obstacles o = pl_substep_obstacles(sim, s->sub);
-    PL_TRY(pl_contacts_detect(sim->ctx, &o, sim->n, s->sub->q0, sim->iterate, sim->margin, true,
-                              &sim->contacts, added));
+    PL_TRY(pl_contacts_add(sim->ctx, &o, sim->n, s->sub->q0, sim->iterate, sim->margin, &sim->contacts,
+                           added));
     pl_stage(sim, PL_STAGE_CONTACT);
     return PL_OK;
 }
@@ -278,9 +278,7 @@ static pl_status late_contacts(pl_newton *s, int *added)
 static void make_last_move(pl_newton *s)
 {
     pl_sim *sim = s->sim;
-    for (int c = 0; c < sim->contacts.count; c++)
-        pl_contact_delta_exact(&sim->contacts.points[c], s->sub->q0, sim->iterate, sim->move,
-                               sim->delta + 3 * c);
+    pl_contacts_delta_exact(sim->ctx, &sim->contacts, s->sub->q0, sim->iterate, sim->move, sim->delta);
     for (int i = 0; i < 3 * sim->n; i++)
         sim->iterate[i] += sim->move[i];
     sim->info.iterations++;

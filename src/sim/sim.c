@@ -37,6 +37,7 @@ void pl_sim_forget(pl_sim *sim)
     pl_matrix_forget(sim);
     pl_contact_solver_forget(&sim->contact_solver);
     sim->accelerated = 0;
+    sim->guessed = 0;
     sim->first_rate = 0;
 }
 

@@ -93,12 +93,14 @@ struct pl_sim {
     int *vertex_work;     /* [2 n] */
     double *element_work; /* [element_count] */
     pl_drive drive, substep_drive;
-    double *pose_start;   /* [collider_count, 7] */
-    int accelerated;      /* substeps that the next one's guess knows, up to two: */
-    double *acceleration; /* [n, 3] of the last one, */
-    double *jerk;         /* [n, 3] and what it changed by since the one before */
-    double first_rate;    /* of convergence after the last one's first correction; 0 = not known */
-    pl_state *backup;     /* the state before the step */
+    double *pose_start;     /* [collider_count, 7] */
+    int accelerated;        /* substeps that the next one's guess knows, up to two: */
+    double *acceleration;   /* [n, 3] of the last one, */
+    double *jerk;           /* [n, 3] and what it changed by since the one before */
+    int guessed;            /* the order of the last guess, */
+    double guess_imbalance; /* and how far from balance it was */
+    double first_rate;      /* of convergence after the last one's first correction; 0 = not known */
+    pl_state *backup;       /* the state before the step */
     pl_step_info info;
     double stage_start;
 };

@@ -3,6 +3,8 @@
 
 #include "core/vec.h"
 
+#define AS_CLOSE 4.0 /* of the squared distance from balance: of two guesses in a row */
+
 /* Forces of the last step's contacts, as far as they are contacts again. */
 static void warm_start(pl_contact_set *set, const pl_state *state)
 {
@@ -49,10 +51,32 @@ static double imbalance(pl_newton *s)
     return sum;
 }
 
-/* The first iterate: q0 + h v0, shortened until it is admissible; or with the last substep's
- * acceleration q0 + h v0 + h^2 a where that is closer to balance, as it is in smooth motion; or, if
- * that is closer again, with what it changed by since the one before, + h^2 (a + da). */
-static pl_status guess(pl_newton *s)
+/* sim->trial = q0 + h v0, of the first order + h^2 a with the last substep's acceleration, of the
+ * second
+ * + h^2 (a + da) with what that changed by; returns how far it is from balance. */
+static double try_order(pl_newton *s, int order)
+{
+    pl_sim *sim = s->sim;
+    const pl_substep *sub = s->sub;
+    double h = sub->h;
+    for (int i = 0; i < 3 * sim->n; i++)
+        sim->trial[i] =
+            sub->q0[i] + h * sub->v0[i] +
+            h * h * ((order > 0 ? sim->acceleration[i] : 0) + (order > 1 ? sim->jerk[i] : 0));
+    return pl_newton_evaluate(s, sim->trial) ? imbalance(s) : INFINITY;
+}
+
+static void take_trial(pl_newton *s, int order, double imbalance)
+{
+    pl_sim *sim = s->sim;
+    double *swap = sim->iterate;
+    sim->iterate = sim->trial, sim->trial = swap;
+    sim->guessed = order;
+    sim->guess_imbalance = imbalance;
+}
+
+/* sim->iterate = q0 + h v0, shortened until it is admissible. */
+static pl_status guess_admissible(pl_newton *s)
 {
     pl_sim *sim = s->sim;
     const pl_substep *sub = s->sub;
@@ -62,31 +86,58 @@ static pl_status guess(pl_newton *s)
             sim->iterate[i] = sub->q0[i] + t * h * sub->v0[i];
         t = t > 1e-3 ? 0.5 * t : 0;
     } while (!pl_newton_evaluate(s, sim->iterate) && (t > 0 || s->inadmissible < 0));
-    s->energy = s->potential;
-    if (s->inadmissible >= 0) {
-        const pl_body *body = pl_scene_body_with(sim->scene, s->inadmissible);
-        return pl_fail(sim->ctx, PL_ERROR_NUMERIC,
-                       "step %d: element %d of body \"%s\" is inverted where the step begins",
-                       sub->step + 1, s->inadmissible - body->element_offset, body->name);
-    }
+    if (s->inadmissible < 0)
+        return PL_OK;
+    const pl_body *body = pl_scene_body_with(sim->scene, s->inadmissible);
+    return pl_fail(sim->ctx, PL_ERROR_NUMERIC,
+                   "step %d: element %d of body \"%s\" is inverted where the step begins",
+                   sub->step + 1, s->inadmissible - body->element_offset, body->name);
+}
+
+/* Of the orders known, each as long as it is closer to balance than the one before. */
+static pl_status compare_all(pl_newton *s)
+{
+    pl_sim *sim = s->sim;
+    PL_TRY(guess_admissible(s));
     if (!sim->accelerated)
         return PL_OK;
-    double least = imbalance(s);
     bool better = true;
+    sim->guessed = 0;
+    sim->guess_imbalance = imbalance(s);
     for (int order = 1; better && order <= sim->accelerated; order++) {
-        for (int i = 0; i < 3 * sim->n; i++)
-            sim->trial[i] = sub->q0[i] + h * sub->v0[i] +
-                            h * h * (sim->acceleration[i] + (order > 1 ? sim->jerk[i] : 0));
-        double there = pl_newton_evaluate(s, sim->trial) ? imbalance(s) : INFINITY;
-        better = there < least;
-        if (better) {
-            double *swap = sim->iterate;
-            sim->iterate = sim->trial, sim->trial = swap;
-            least = there;
-        }
+        double there = try_order(s, order);
+        better = there < sim->guess_imbalance;
+        if (better)
+            take_trial(s, order, there);
     }
     if (!better)
         pl_newton_evaluate(s, sim->iterate);
+    return PL_OK;
+}
+
+/* Of the first and the second order the one closer to balance, if it comes as close as the last guess
+ * did; tried last is what was better then, because it is evaluated afterwards. */
+static bool compare_two(pl_newton *s)
+{
+    pl_sim *sim = s->sim;
+    int likely = sim->guessed, other = 3 - likely;
+    double limit = AS_CLOSE * sim->guess_imbalance, one = try_order(s, other);
+    take_trial(s, other, one);
+    double two = try_order(s, likely);
+    if (two <= one)
+        take_trial(s, likely, two);
+    else if (one <= limit)
+        pl_newton_evaluate(s, sim->iterate);
+    return sim->guess_imbalance <= limit;
+}
+
+/* The first iterate. In smooth motion one of the higher orders is the best. */
+static pl_status guess(pl_newton *s)
+{
+    pl_sim *sim = s->sim;
+    bool smooth = sim->accelerated == 2 && sim->guessed > 0;
+    if (!smooth || !compare_two(s))
+        PL_TRY(compare_all(s));
     s->energy = s->potential;
     return PL_OK;
 }
@@ -106,10 +157,7 @@ pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
     for (int i = 0; i < 3 * sim->n; i++)
         sim->guess[i] = sub->q0[i] + h * sub->v0[i] + h * h * sim->external[i] / sim->mass[i / 3];
     pl_obstacles o = pl_substep_obstacles(sim, sub);
-    int added;
-    sim->contacts.count = 0;
-    PL_TRY(pl_contacts_detect(sim->ctx, &o, sim->n, sub->q0, sim->guess, sim->margin, false,
-                              &sim->contacts, &added));
+    PL_TRY(pl_contacts_detect(sim->ctx, &o, sim->n, sub->q0, sim->guess, sim->margin, &sim->contacts));
     warm_start(&sim->contacts, warm);
     pl_stage(sim, PL_STAGE_CONTACT);
     return guess(s);
