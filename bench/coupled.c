@@ -96,7 +96,7 @@ static pl_status newton_step(coupled *s, const pl_substep *sub, double *norm)
             for (int k = 0; k < 3; k++)
                 s->change[3 * c + k] = -s->linear[c].residual[k] - moved[k];
         }
-        pl_contact_schur(sim->ctx, m, s->linear, sim->delassus.w, s->schur);
+        pl_contact_schur(sim->ctx, m, s->linear, pl_delassus_wide(sim->ctx, &sim->delassus), s->schur);
         if (LAPACKE_dgesv(LAPACK_COL_MAJOR, size, 1, s->schur, size, s->pivot, s->change, size) != 0)
             return PL_ERROR_NUMERIC;
         memset(sim->guess, 0, sizeof(double) * 3 * (size_t)sim->n);

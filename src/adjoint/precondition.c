@@ -9,7 +9,7 @@
 #include "adjoint/precondition.h"
 
 #include "core/vec.h"
-#include "linalg/svd.h"
+#include "linalg/polar.h"
 
 #define DENSE_RATE 20e9 /* flops a second */
 #define WEAK       1e-7 /* of Dl: what rows left out of the LU may hear of other contacts */
@@ -43,7 +43,7 @@ static void turn_vertices(pl_linear *l)
     const pl_pattern *p = pl_elastic_pattern(l->sim->elastic);
 #pragma omp parallel for num_threads(l->sim->ctx->threads) schedule(static)
     for (int i = 0; i < p->n; i++) {
-        double f[9] = {0}, u[9], sigma[3], v[9];
+        double f[9] = {0};
         const double *made = l->reference;
         for (int k = p->row[i]; k < p->row[i + 1]; k++) {
             double now[3], then[3];
@@ -52,10 +52,7 @@ static void turn_vertices(pl_linear *l)
             for (int a = 0; a < 3; a++)
                 pl_axpy3(now[a], then, f + 3 * a);
         }
-        pl_svd3(f, u, sigma, v);
-        for (int a = 0; a < 3; a++)
-            for (int b = 0; b < 3; b++)
-                l->turn[9 * (size_t)i + (size_t)(3 * a + b)] = pl_dot3(u + 3 * a, v + 3 * b);
+        pl_polar3(f, l->turn + 9 * (size_t)i);
     }
 }
 
@@ -223,6 +220,7 @@ pl_status pl_precondition_setup(pl_linear *l)
 /* y = R x or R^T x, vertex by vertex; may be the same array. */
 static void turn_vector(const pl_linear *l, bool back, const double *x, double *y)
 {
+#pragma omp parallel for num_threads(l->sim->ctx->threads) schedule(static)
     for (size_t i = 0; i < (size_t)l->sim->n; i++) {
         double in[3] = {x[3 * i], x[3 * i + 1], x[3 * i + 2]};
         if (back)
@@ -290,7 +288,7 @@ static void solve_contacts(pl_linear *l, const double *x, const double *moved, d
     }
     solve_schur(l, w);
     if (!l->transposed)
-        pl_delassus_multiply(sim->ctx, m, sim->delassus.w, w, l->motion);
+        pl_delassus_multiply(sim->ctx, m, pl_delassus_wide(sim->ctx, &sim->delassus), w, l->motion);
     memset(l->work, 0, sizeof(double) * 3 * (size_t)sim->n);
     for (int c = 0; c < m; c++) {
         double f[3];

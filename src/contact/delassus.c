@@ -160,47 +160,68 @@ static pl_status reserve_matrix(pl_context *ctx, pl_delassus *d, int size)
 }
 
 /* rows [3, 3 slots] = h^2 H_a E^-1, at all slots. */
-static void turn_left(const pl_delassus *d, double h, const pl_contact_point *a, double *rows)
+static void turn_left(const pl_delassus *d, const pl_delassus_key *a, double *rows)
 {
     size_t size = 3 * (size_t)d->slot_count, ld = 3 * (size_t)d->slot_capacity;
+    double h2 = d->built_h * d->built_h;
     memset(rows, 0, 3 * size * sizeof *rows);
     for (int k = 0; k < a->count; k++) {
         const float *x = d->inverse + 3 * (size_t)d->slot_of[a->vertex[k]] * ld;
         for (size_t i = 0; i < 3; i++) {
-            double f0 = h * h * a->beta[k] * a->frame[3 * i],
-                   f1 = h * h * a->beta[k] * a->frame[3 * i + 1],
-                   f2 = h * h * a->beta[k] * a->frame[3 * i + 2], *row = rows + i * size;
+            double f0 = h2 * a->beta[k] * a->frame[3 * i], f1 = h2 * a->beta[k] * a->frame[3 * i + 1],
+                   f2 = h2 * a->beta[k] * a->frame[3 * i + 2], *row = rows + i * size;
             for (size_t j = 0; j < size; j++)
                 row[j] += f0 * x[j] + f1 * x[ld + j] + f2 * x[2 * ld + j];
         }
     }
 }
 
-/* The rows of contact a: H_a E^-1, then H_b^T of all others. */
-static void build_rows(pl_delassus *d, double h, const pl_contact_set *set, int a)
+/* Three columns of a row of H_a E^-1: times H_b^T. */
+static void turn_right(const pl_delassus *d, const double *row, const pl_delassus_key *b, double out[3])
 {
-    size_t size = 3 * (size_t)set->count, slots = 3 * (size_t)d->slot_count;
-    double *rows = d->rows + 9 * (size_t)omp_get_thread_num() * (size_t)d->slot_capacity;
-    turn_left(d, h, &set->points[a], rows);
-    for (size_t i = 0; i < 3; i++) {
-        double *w = d->w + (3 * (size_t)a + i) * size;
-        float *single = d->single + (3 * (size_t)a + i) * size;
-        for (int b = 0; b < set->count; b++, w += 3, single += 3) {
-            const pl_contact_point *p = &set->points[b];
-            double sum[3] = {0};
-            for (int k = 0; k < p->count; k++) {
-                double at[3];
-                pl_mat3_vec(p->frame, rows + i * slots + 3 * (size_t)d->slot_of[p->vertex[k]], at);
-                pl_axpy3(p->beta[k], at, sum);
-            }
-            for (int c = 0; c < 3; c++) {
-                w[c] = sum[c];
-                single[c] = (float)sum[c];
-            }
-        }
+    memset(out, 0, 3 * sizeof *out);
+    for (int k = 0; k < b->count; k++) {
+        double at[3];
+        pl_mat3_vec(b->frame, row + 3 * (size_t)d->slot_of[b->vertex[k]], at);
+        pl_axpy3(b->beta[k], at, out);
     }
-    const double *own = d->w + 3 * (size_t)a * (size + 1);
-    d->rho[a] = (own[0] + own[size + 1] + own[2 * size + 2]) / 3;
+}
+
+static double *rows_of_thread(const pl_delassus *d)
+{
+    return d->rows + 9 * (size_t)omp_get_thread_num() * (size_t)d->slot_capacity;
+}
+
+/* The rows of contact a: H_a E^-1, then H_b^T of all others. */
+static void build_rows(pl_delassus *d, int a)
+{
+    size_t size = 3 * (size_t)d->built, slots = 3 * (size_t)d->slot_count;
+    double *rows = rows_of_thread(d), own[3];
+    turn_left(d, &d->keys[a], rows);
+    d->rho[a] = 0;
+    for (size_t i = 0; i < 3; i++) {
+        float *single = d->single + (3 * (size_t)a + i) * size;
+        for (int b = 0; b < d->built; b++, single += 3) {
+            double sum[3];
+            turn_right(d, rows + i * slots, &d->keys[b], sum);
+            for (int c = 0; c < 3; c++)
+                single[c] = (float)sum[c];
+        }
+        turn_right(d, rows + i * slots, &d->keys[a], own);
+        d->rho[a] += own[i] / 3;
+    }
+}
+
+/* The same in double precision. */
+static void build_wide_rows(pl_delassus *d, int a)
+{
+    size_t size = 3 * (size_t)d->built, slots = 3 * (size_t)d->slot_count;
+    double *rows = rows_of_thread(d);
+    turn_left(d, &d->keys[a], rows);
+    for (size_t i = 0; i < 3; i++)
+        for (int b = 0; b < d->built; b++)
+            turn_right(d, rows + i * slots, &d->keys[b],
+                       d->w + (3 * (size_t)a + i) * size + 3 * (size_t)b);
 }
 
 typedef enum change { NOTHING, FRAMES, VERTICES } change;
@@ -278,14 +299,23 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
     d->factor = chol;
     for (int k = 0; k < PL_PRODUCTS; k++)
         d->products[k].size = 0;
-    d->half_fails = false;
+    d->half_fails = d->wide = false;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (set->count > 64)
     for (int a = 0; a < set->count; a++) {
-        build_rows(d, h, set, a);
+        build_rows(d, a);
         if (d->stiff)
             turn_rows(d, a, 1);
     }
     return PL_OK;
+}
+
+const double *pl_delassus_wide(const pl_context *ctx, pl_delassus *d)
+{
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (d->built > 64)
+    for (int a = 0; a < (d->wide ? 0 : d->built); a++)
+        build_wide_rows(d, a);
+    d->wide = true;
+    return d->w;
 }
 
 pl_status pl_delassus_product(pl_context *ctx, pl_delassus *d, int m, pl_product of, pl_symmetric **out)

@@ -5,8 +5,9 @@
  * So is W^-1, once it is made: while the same vertices touch, only frames change, W -> Q W Q^T with a
  * rotation for each contact, and W^-1 likewise.
  *
- * E^-1 has the digits that the factor has, single precision. W is in double: contacts move as it says,
- * and a vertex in two of them has to move alike in both.
+ * E^-1 has the digits that the factor has, single precision, and so has W. In double precision it is
+ * made where it is asked for: where contacts move exactly as it says, as a vertex in two of them has to
+ * move alike in both.
  */
 #ifndef PL_DELASSUS_H
 #define PL_DELASSUS_H
@@ -42,14 +43,15 @@ typedef struct pl_delassus {
     float *inverse; /* [3 slot_capacity, 3 slot_capacity] E^-1 between the slots, */
     double *rows;   /* [threads, 3, 3 slot_capacity] and a contact's rows of H E^-1 */
     int size_capacity;
-    double *w;             /* [3 m, 3 m] */
+    double *w;             /* [3 m, 3 m] W in double precision, */
+    bool wide;             /* if it is there */
     int built;             /* contacts of the present w (0 = none), */
     const pl_chol *factor; /* its factor of E, */
     double built_h;        /* its time step */
     pl_delassus_key *keys; /* [built] and the rest it depends on */
     int *touching;         /* [built] and their (first) vertices */
     bool apart;            /* each contact is a vertex, no two of them the same */
-    float *single;         /* [3 m, 3 m] W rounded */
+    float *single;         /* [3 m, 3 m] W */
     double *rho;           /* [m] the mean of each contact's diagonal of W */
     float *stiffness;      /* [3 m, 3 m] W^-1 in single precision, */
     bool stiff;            /* if it is there */
@@ -63,9 +65,12 @@ pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out
 void pl_delassus_free(pl_context *ctx, pl_delassus *d);
 /* Forgets the inverse: the factor changed. */
 void pl_delassus_reset(pl_delassus *d);
-/* Fills d->w for this set, asking the factor for the columns it lacks. */
+/* W for this set, asking the factor for the columns it lacks. */
 pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, double h,
                             const pl_contact_set *set);
+
+/* W in double precision. */
+const double *pl_delassus_wide(const pl_context *ctx, pl_delassus *d);
 
 /* For products with W or, if it is there, W^-1. */
 pl_status pl_delassus_product(pl_context *ctx, pl_delassus *d, int m, pl_product of,

@@ -68,7 +68,7 @@ static void displacement(const pl_context *ctx, const pl_contact_problem *p, con
         changed = changed || change[i] != 0;
     memset(moved, 0, sizeof(double) * (size_t)size);
     if (changed)
-        pl_delassus_multiply(ctx, p->on.count, p->on.delassus->w, change, moved);
+        pl_delassus_multiply(ctx, p->on.count, pl_delassus_wide(ctx, p->on.delassus), change, moved);
     for (int i = 0; i < size; i++)
         delta[i] = p->b[i] + moved[i];
 }
@@ -164,13 +164,14 @@ static bool small_enough(const pl_contact_solver *s, const pl_contact_problem *p
 
 /* Whether no residual is above what the rounding of W change over a whole row can cause: the test of
  * last resort, when iterations bring nothing more. */
-static bool at_rounding(const pl_contact_solver *s, const pl_contact_problem *p)
+static bool at_rounding(const pl_context *ctx, const pl_contact_solver *s, const pl_contact_problem *p)
 {
     int size = 3 * p->on.count;
+    const double *wide = pl_delassus_wide(ctx, p->on.delassus);
     for (int c = 0; c < p->on.count; c++) {
         double moved = 0, lambda[3], floor[3];
         for (int k = 0; k < 3; k++) {
-            const double *w = p->on.delassus->w + (size_t)(3 * c + k) * (size_t)size;
+            const double *w = wide + (size_t)(3 * c + k) * (size_t)size;
             double row = 0;
             for (int j = 0; j < size; j++)
                 row += fabs(w[j] * s->change[j]);
@@ -300,7 +301,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
                 break;
         }
         /* Newton's method squares its error; when it does not, it may be at the end. */
-        if (!(next < 0.1 * value) && at_rounding(s, p)) {
+        if (!(next < 0.1 * value) && at_rounding(ctx, s, p)) {
             out->converged = true;
             return PL_OK;
         }

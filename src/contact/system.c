@@ -268,12 +268,12 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
                           solved));
     if (*solved)
         return PL_OK;
-    pl_contact_schur(ctx, m, linear, on->delassus->w, s->jacobian);
+    pl_contact_schur(ctx, m, linear, pl_delassus_wide(ctx, on->delassus), s->jacobian);
     memcpy(x, g, sizeof(double) * (size_t)size);
     *solved = LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, s->jacobian, size, s->pivot, x, size) == 0;
     if (many) {
         memset(moved, 0, sizeof(double) * (size_t)size);
-        pl_delassus_multiply(ctx, m, on->delassus->w, x, moved);
+        pl_delassus_multiply(ctx, m, pl_delassus_wide(ctx, on->delassus), x, moved);
     }
     return PL_OK;
 }
@@ -287,7 +287,7 @@ bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_co
         s->excess = s->digits = 0;
         return s->schur.count == m;
     }
-    pl_contact_schur(ctx, m, linear, on->delassus->w, s->jacobian);
+    pl_contact_schur(ctx, m, linear, pl_delassus_wide(ctx, on->delassus), s->jacobian);
     return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, s->jacobian, size, s->pivot) == 0;
 }
 

@@ -32,7 +32,9 @@ pl_status pl_pattern_create(pl_context *ctx, int n, int list_count, const pl_ste
                             pl_pattern *out)
 {
     pl_status status = PL_OK;
-    pl_pattern p = {.n = n};
+    const pl_backend *backends[PL_BACKEND_MAX];
+    pl_backend_list(backends);
+    pl_pattern p = {.n = n, .backend = backends[0]};
     int *count = NULL, *all = NULL;
     PL_NEW(ctx, count, n + 1, done);
     PL_NEW(ctx, p.row, n + 1, done);
@@ -101,9 +103,7 @@ int pl_pattern_find(const pl_pattern *p, int i, int j)
 
 void pl_bsr_multiply(int threads, const pl_pattern *p, const double *blocks, const double *x, double *y)
 {
-    const pl_backend *backends[PL_BACKEND_MAX];
-    pl_backend_list(backends);
 #pragma omp parallel for num_threads(threads) schedule(static) if (p->nnz > WORTH_THREADS)
     for (int first = 0; first < p->n; first += ROWS)
-        backends[0]->multiply(p, blocks, x, y, first, p->n - first < ROWS ? p->n : first + ROWS);
+        p->backend->multiply(p, blocks, x, y, first, p->n - first < ROWS ? p->n : first + ROWS);
 }

@@ -8,11 +8,12 @@
 #include "core/core.h"
 
 typedef struct pl_pattern {
-    int n;     /* rows */
-    int nnz;   /* entries, both triangles */
-    int *row;  /* [n + 1] */
-    int *col;  /* [nnz], ascending in each row */
-    int *diag; /* [n] where each row's diagonal entry is */
+    int n;                            /* rows */
+    int nnz;                          /* entries, both triangles */
+    int *row;                         /* [n + 1] */
+    int *col;                         /* [nnz], ascending in each row */
+    int *diag;                        /* [n] where each row's diagonal entry is */
+    const struct pl_backend *backend; /* what multiplies */
 } pl_pattern;
 
 /* The pattern in which every two vertices of one stencil meet. stencils [count, width], entries < 0
