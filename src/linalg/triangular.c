@@ -56,7 +56,7 @@ static int cut(const pl_triangular *t, const pl_panel *p, const pl_part *part, i
         cuts[k] = cuts[k - 1];
         while (cuts[k] < last &&
                pl_panel_offset(p, cuts[k]) - begin < (end - begin) * (size_t)k / (size_t)pieces)
-            cuts[k] += PL_STRIP;
+            cuts[k] = pl_smaller(cuts[k] + PL_STRIP, last);
     }
     cuts[pieces] = last;
     return pieces;
