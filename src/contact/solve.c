@@ -305,8 +305,13 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
             out->converged = true;
             return PL_OK;
         }
-        if (!(next < value))
-            return PL_OK; /* no descent: not converged */
+        if (!(next < value)) {
+            /* Noise of large residuals hides what the step does to small ones. */
+            attempt(ctx, s, p, laws, goal, 1);
+            accept(s);
+            out->converged = small_enough(s, p, laws, goal, out);
+            return PL_OK;
+        }
         accept(s);
         last = value;
         value = next;
