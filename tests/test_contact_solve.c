@@ -210,8 +210,8 @@ static void test_lasting(void **state)
             assert_true(out.converged);
             if (edition < 3)
                 check(&p, lambda, s.delta);
-            else /* which of the two is pressed is open: Newton's method ends a little earlier */
-                assert_true(out.residual < 1e-15);
+            else /* which of the two is pressed is open, so not to rounding: 1e-9 of the widest slip */
+                assert_true(out.residual <= 1e-9 * 6.5e-4);
             for (int c = 0; c < MANY; c++) /* some begin to slip, others stop */
                 p.b[3 * c + 1] = 5e-4 * ((c + k) % 9 == 0) * (1 + 0.1 * (c % 4));
         }
