@@ -61,4 +61,9 @@ char *pl_strdup(pl_context *ctx, const char *text);
 
 double pl_milliseconds(void); /* monotonic */
 
+static inline int pl_smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 #endif

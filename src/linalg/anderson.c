@@ -1,75 +1,144 @@
 /* Anderson acceleration by normal equations, at most PL_ANDERSON_DEPTH of them. */
 #include "linalg/anderson.h"
 
-#include <cblas.h>
 #include <lapacke.h>
+
+#define BLOCKS        64
+#define WORTH_THREADS 3000
+#define REGULAR       1e-14 /* of the longest difference's square: old ones are nearly dependent */
+#define NOISE         1e-3  /* of its own square: what another problem may change in a kept one */
 
 pl_status pl_anderson_create(pl_context *ctx, int size, pl_anderson *a)
 {
     pl_status status = PL_OK;
-    *a = (pl_anderson){.size = size};
+    *a = (pl_anderson){.ctx = ctx, .size = size};
     PL_NEW(ctx, a->last_x, size, done);
     PL_NEW(ctx, a->last_m, size, done);
-    PL_NEW(ctx, a->dx, PL_ANDERSON_DEPTH * size, done);
-    PL_NEW(ctx, a->dm, PL_ANDERSON_DEPTH * size, done);
+    PL_NEW(ctx, a->sum, (PL_ANDERSON_KEPT + PL_ANDERSON_DEPTH) * size, done);
+    PL_NEW(ctx, a->dm, (PL_ANDERSON_KEPT + PL_ANDERSON_DEPTH) * size, done);
 done:
     return status;
 }
 
-void pl_anderson_free(pl_context *ctx, pl_anderson *a)
+void pl_anderson_free(pl_anderson *a)
 {
-    pl_free(ctx, a->last_x);
-    pl_free(ctx, a->last_m);
-    pl_free(ctx, a->dx);
-    pl_free(ctx, a->dm);
+    pl_free(a->ctx, a->last_x);
+    pl_free(a->ctx, a->last_m);
+    pl_free(a->ctx, a->sum);
+    pl_free(a->ctx, a->dm);
     *a = (pl_anderson){0};
 }
 
 void pl_anderson_reset(pl_anderson *a)
 {
+    a->count = a->next = a->kept = a->oldest = 0;
+    a->has_last = false;
+}
+
+/* The first difference takes the place of the oldest one that is kept. */
+void pl_anderson_next(pl_anderson *a)
+{
+    size_t n = (size_t)a->size, to = (size_t)a->oldest * n, from = PL_ANDERSON_KEPT * n;
+    if (a->count > 0) {
+        memcpy(a->sum + to, a->sum + from, sizeof(double) * n);
+        memcpy(a->dm + to, a->dm + from, sizeof(double) * n);
+        a->kept = pl_smaller(a->kept + 1, PL_ANDERSON_KEPT);
+        a->oldest = (a->oldest + 1) % PL_ANDERSON_KEPT;
+    }
     a->count = a->next = 0;
     a->has_last = false;
 }
 
+/* Unknowns [begin, end) of block b: the same for any number of threads. */
+static size_t edge(const pl_anderson *a, int b)
+{
+    return (size_t)a->size * (size_t)b / BLOCKS;
+}
+
 static void remember(pl_anderson *a, const double *x, const double *m)
 {
-    size_t n = (size_t)a->size;
+    size_t n = (size_t)a->size, at = (size_t)(PL_ANDERSON_KEPT + a->next) * n;
+    double *sum = a->sum + at, *dm = a->dm + at;
     if (a->has_last) {
-        double *dx = a->dx + (size_t)a->next * n, *dm = a->dm + (size_t)a->next * n;
         for (size_t i = 0; i < n; i++) {
-            dx[i] = x[i] - a->last_x[i];
             dm[i] = m[i] - a->last_m[i];
+            sum[i] = x[i] - a->last_x[i] + dm[i];
         }
         a->next = (a->next + 1) % PL_ANDERSON_DEPTH;
-        a->count = a->count < PL_ANDERSON_DEPTH ? a->count + 1 : a->count;
+        a->count = pl_smaller(a->count + 1, PL_ANDERSON_DEPTH);
     }
     memcpy(a->last_x, x, sizeof(double) * n);
     memcpy(a->last_m, m, sizeof(double) * n);
     a->has_last = true;
 }
 
-bool pl_anderson_step(pl_anderson *a, const double *x, const double *m, double *step)
+/* This problem's differences, or as long as there are none those of earlier ones: how many, and where
+ * they begin. */
+static int differences(const pl_anderson *a, size_t *from)
+{
+    *from = a->count > 0 ? PL_ANDERSON_KEPT * (size_t)a->size : 0;
+    return a->count > 0 ? a->count : a->kept;
+}
+
+/* The products of k differences dM with each other and with m, by blocks. */
+static void multiply(const pl_anderson *a, const double *dm, int k, const double *m, double *gram,
+                     double *gamma)
 {
     size_t n = (size_t)a->size;
-    double gram[PL_ANDERSON_DEPTH * PL_ANDERSON_DEPTH], gamma[PL_ANDERSON_DEPTH], largest = 0;
-    remember(a, x, m);
-    memcpy(step, m, sizeof(double) * n);
-    int k = a->count;
-    for (int i = 0; i < k; i++) {
-        const double *di = a->dm + (size_t)i * n;
-        for (int j = 0; j <= i; j++)
-            gram[i * k + j] = gram[j * k + i] = cblas_ddot(a->size, di, 1, a->dm + (size_t)j * n, 1);
-        gamma[i] = cblas_ddot(a->size, di, 1, m, 1);
-        largest = fmax(largest, gram[i * k + i]);
-    }
-    /* A little regularisation: old differences are much longer than new ones and nearly dependent. */
+    double part[BLOCKS][PL_ANDERSON_DEPTH][PL_ANDERSON_DEPTH + 1];
+#pragma omp parallel for num_threads(a->ctx->threads) schedule(static) if (a->size > WORTH_THREADS)
+    for (int b = 0; b < BLOCKS; b++)
+        for (int i = 0; i < k; i++)
+            for (int j = 0; j <= i + 1; j++) { /* the last is with m */
+                const double *di = dm + (size_t)i * n, *dj = j > i ? m : dm + (size_t)j * n;
+                double sum = 0;
+#pragma omp simd reduction(+ : sum)
+                for (size_t e = edge(a, b); e < edge(a, b + 1); e++)
+                    sum += di[e] * dj[e];
+                part[b][i][j] = sum;
+            }
     for (int i = 0; i < k; i++)
-        gram[i * k + i] += 1e-14 * largest;
-    if (k == 0 || LAPACKE_dposv_work(LAPACK_COL_MAJOR, 'L', k, 1, gram, k, gamma, k) != 0)
+        for (int j = 0; j <= i + 1; j++) {
+            double sum = 0;
+            for (int b = 0; b < BLOCKS; b++)
+                sum += part[b][i][j];
+            if (j > i)
+                gamma[i] = sum;
+            else
+                gram[i * k + j] = gram[j * k + i] = sum;
+        }
+}
+
+/* step = m - (dX + dM) gamma */
+static void combine(const pl_anderson *a, const double *sum, int k, const double *gamma,
+                    const double *m, double *step)
+{
+    size_t n = (size_t)a->size;
+#pragma omp parallel for num_threads(a->ctx->threads) schedule(static) if (a->size > WORTH_THREADS)
+    for (int b = 0; b < BLOCKS; b++)
+        for (size_t e = edge(a, b); e < edge(a, b + 1); e++) {
+            double lacks = 0;
+            for (int i = 0; i < k; i++)
+                lacks += gamma[i] * sum[(size_t)i * n + e];
+            step[e] = m[e] - lacks;
+        }
+}
+
+bool pl_anderson_step(pl_anderson *a, const double *x, const double *m, double *step)
+{
+    double gram[PL_ANDERSON_DEPTH * PL_ANDERSON_DEPTH], gamma[PL_ANDERSON_DEPTH], longest = 0;
+    size_t from;
+    remember(a, x, m);
+    int k = differences(a, &from);
+    multiply(a, a->dm + from, k, m, gram, gamma);
+    for (int i = 0; i < k; i++)
+        longest = fmax(longest, gram[i * (k + 1)]);
+    for (int i = 0; i < k; i++)
+        gram[i * (k + 1)] += REGULAR * longest + (a->count > 0 ? 0 : NOISE * gram[i * (k + 1)]);
+    if (k == 0 || LAPACKE_dposv_work(LAPACK_COL_MAJOR, 'L', k, 1, gram, k, gamma, k) != 0) {
+        memcpy(step, m, sizeof(double) * (size_t)a->size);
         return false;
-    for (int i = 0; i < k; i++) {
-        cblas_daxpy(a->size, -gamma[i], a->dx + (size_t)i * n, 1, step, 1);
-        cblas_daxpy(a->size, -gamma[i], a->dm + (size_t)i * n, 1, step, 1);
     }
+    combine(a, a->sum + from, k, gamma, m, step);
     return true;
 }

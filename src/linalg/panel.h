@@ -16,11 +16,6 @@ typedef struct pl_panel {
     const int *row; /* of the rows below */
 } pl_panel;
 
-static inline int pl_smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static inline pl_panel pl_panel_of(const pl_supernodes *l, int k)
 {
     int columns = l->first[k + 1] - l->first[k], height = l->begin[k + 1] - l->begin[k];

@@ -18,6 +18,7 @@
 #include <cblas.h>
 
 #define SHORTEST_STEP  1e-4
+#define FITTING_RATE   0.1  /* of a first step that earlier ones' differences helped to find */
 #define GOOD_RATE      0.95 /* a longer sequence than this is not worth waiting for */
 #define SLOW_RATE      0.7  /* of a lagged factor that Newton's own steps took over from */
 #define UPHILL_STEPS   20   /* steps that may enlarge the correction */
@@ -92,6 +93,8 @@ static bool acceptable(pl_newton *s, double t, bool combined, double trial_norm)
 {
     if (s->law_failed || !isfinite(trial_norm))
         return false;
+    if (s->by_earlier)
+        return trial_norm <= FITTING_RATE * s->norm;
     if (trial_norm <= (1 - 0.01 * t) * s->norm || s->downhill)
         return true;
     if (s->sim->contacts.count == 0)
@@ -230,7 +233,9 @@ static pl_status advance(pl_newton *s, pl_substep_result *out, double *theta)
     pl_sim *sim = s->sim;
     bool accepted = false;
     if (!s->truncated && pl_anderson_step(&sim->anderson, sim->iterate, sim->move, sim->combined)) {
+        s->by_earlier = sim->anderson.count == 0;
         PL_TRY(attempt(s, sim->combined, 1, &accepted, theta));
+        s->by_earlier = false;
         if (!accepted)
             pl_anderson_reset(&sim->anderson);
     }
@@ -348,7 +353,6 @@ pl_status pl_substep_solve(pl_sim *sim, const pl_substep *sub, const pl_state *w
                            pl_substep_result *out)
 {
     pl_newton s = {.sim = sim, .sub = sub, .stale = true, .fresh_rate = 1e-3};
-    pl_anderson_reset(&sim->anderson);
     *out = (pl_substep_result){.reason = "not started"};
     PL_TRY(pl_newton_begin(&s, warm));
     if (sim->factor == PL_FACTOR_NONE || sim->factor_h != sub->h || sim->solver == PL_SOLVER_DIRECT) {

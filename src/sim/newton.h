@@ -22,7 +22,8 @@ typedef struct pl_newton {
     bool truncated;         /* steps are Newton's own: the lagged factor has become too slow */
     bool slow_cg;           /* finding the last of them took long */
     int uphill;             /* steps accepted although the correction grew */
-    bool downhill;          /* the step being attempted is one down the potential */
+    bool downhill;          /* the step being attempted is one down the potential, */
+    bool by_earlier;        /* or one that earlier substeps' differences suggest: only if it fits */
     int inadmissible;       /* element with J <= 0 at the last evaluation, or -1 */
     bool law_failed;        /* the contact law was not solved at the last correction */
     int law_worst;          /* vertex of the contact that was furthest from it */

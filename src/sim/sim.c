@@ -36,6 +36,7 @@ void pl_sim_forget(pl_sim *sim)
 {
     pl_matrix_forget(sim);
     pl_contact_solver_forget(&sim->contact_solver);
+    pl_anderson_reset(&sim->anderson);
     sim->accelerated = 0;
     sim->guessed = 0;
     sim->first_rate = 0;
@@ -143,7 +144,7 @@ void pl_sim_destroy(pl_sim *sim)
     pl_chol_destroy(sim->tangent_factor);
     pl_chol_destroy(sim->constant_factor);
     pl_contact_set_free(ctx, &sim->contacts);
-    pl_anderson_free(ctx, &sim->anderson);
+    pl_anderson_free(&sim->anderson);
     pl_krylov_free(ctx, &sim->krylov);
     pl_delassus_free(ctx, &sim->delassus);
     pl_contact_solver_free(ctx, &sim->contact_solver);

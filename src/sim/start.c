@@ -5,10 +5,10 @@
 
 #define AS_CLOSE 4.0 /* of the squared distance from balance: of two guesses in a row */
 
-/* Forces of the last step's contacts, as far as they are contacts again. */
-static void warm_start(pl_contact_set *set, const pl_state *state)
+/* Forces of the last step's contacts, as far as they are contacts again; whether they are the same. */
+static bool warm_start(pl_contact_set *set, const pl_state *state)
 {
-    int k = 0;
+    int k = 0, again = 0;
     for (int c = 0; c < set->count; c++) {
         pl_contact_point *p = &set->points[c];
         while (k < state->contact_count && (state->contacts[k].vertex < p->vertex[0] ||
@@ -20,7 +20,9 @@ static void warm_start(pl_contact_set *set, const pl_state *state)
             continue;
         pl_mat3_vec(p->frame, state->contacts[k].force_tangent, p->lambda);
         p->lambda[0] = state->contacts[k].force_normal;
+        again++;
     }
+    return again == set->count && again == state->contact_count;
 }
 
 pl_obstacles pl_substep_obstacles(const pl_sim *sim, const pl_substep *sub)
@@ -158,7 +160,10 @@ pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
         sim->guess[i] = sub->q0[i] + h * sub->v0[i] + h * h * sim->external[i] / sim->mass[i / 3];
     pl_obstacles o = pl_substep_obstacles(sim, sub);
     PL_TRY(pl_contacts_detect(sim->ctx, &o, sim->n, sub->q0, sim->guess, sim->margin, &sim->contacts));
-    warm_start(&sim->contacts, warm);
+    if (warm_start(&sim->contacts, warm))
+        pl_anderson_next(&sim->anderson);
+    else
+        pl_anderson_reset(&sim->anderson);
     pl_stage(sim, PL_STAGE_CONTACT);
     return guess(s);
 }
