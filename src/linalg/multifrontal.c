@@ -238,6 +238,8 @@ static void assemble(const pl_multifrontal *m, const pl_supernodes *l, const pl_
                      const double *blocks, int k, const front *f)
 {
     memset(f->value, 0, sizeof(float) * (size_t)f->height * (size_t)f->columns);
+    /* By threads, because most of it is pages that are touched for the first time. */
+#pragma omp parallel for num_threads(f->threads) schedule(static, 64) if (f->threads > 1)
     for (int j = 0; j < f->below; j++)
         memset(f->rest + (size_t)j * (size_t)(f->below + 1), 0, sizeof(float) * (size_t)(f->below - j));
     for (int e = m->entry_from[k]; e < m->entry_from[k + 1]; e++) {
