@@ -41,7 +41,7 @@ bool pl_lu_factor(const pl_context *ctx, int size, float *a, int *pivot)
 {
     int blocks = (size + BLOCK - 1) / BLOCK;
     for (int b = 0; b < blocks; b++) {
-        panel p = {size, b * BLOCK, size - b * BLOCK < BLOCK ? size - b * BLOCK : BLOCK, a, pivot};
+        panel p = {size, b * BLOCK, pl_smaller(BLOCK, size - b * BLOCK), a, pivot};
         float *diagonal = a + (size_t)p.first * ((size_t)size + 1);
         if (LAPACKE_sgetrf_work(LAPACK_COL_MAJOR, size - p.first, p.columns, diagonal, size,
                                 pivot + p.first) != 0)
@@ -51,7 +51,23 @@ bool pl_lu_factor(const pl_context *ctx, int size, float *a, int *pivot)
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (size > WORTH_THREADS)
         for (int k = 0; k < blocks; k++)
             if (k != b)
-                follow(&p, k * BLOCK, size < (k + 1) * BLOCK ? size : (k + 1) * BLOCK);
+                follow(&p, k * BLOCK, pl_smaller(size, (k + 1) * BLOCK));
     }
     return true;
+}
+
+/* A block of columns at a time: they begin where L has its diagonal. */
+void pl_lower_invert(int threads, int size, const float *l, int stride, float *x)
+{
+    int blocks = (size + BLOCK - 1) / BLOCK;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
+    for (int b = 0; b < blocks; b++) {
+        int first = b * BLOCK, left = size - first, width = pl_smaller(BLOCK, left);
+        float *columns = x + (size_t)first * (size_t)size, *corner = columns + first;
+        memset(columns, 0, sizeof *x * (size_t)width * (size_t)size);
+        for (int j = 0; j < width; j++)
+            corner[(size_t)j * (size_t)(size + 1)] = 1;
+        cblas_strsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, left, width, 1,
+                    l + (size_t)first * (size_t)(stride + 1), stride, corner, size);
+    }
 }

@@ -1,9 +1,8 @@
 /* Rectangles and triangles in half precision. */
 #include "linalg/strips.h"
 
+#include "linalg/lu.h"
 #include "linalg/panel.h"
-
-#include <lapacke.h>
 
 #define PIECES       4
 #define WORTH_PIECES 40000 /* values: from here on threads pay for their start */
@@ -233,7 +232,7 @@ static size_t values_before(int size, int k)
 
 void pl_triangle_free(pl_context *ctx, pl_triangle *t)
 {
-    void *arrays[] = {t->value, t->blocks, t->x, t->y, t->sums};
+    void *arrays[] = {t->value, t->block, t->inverse, t->x, t->y, t->sums};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     *t = (pl_triangle){0};
@@ -246,7 +245,8 @@ pl_status pl_triangle_reserve(pl_context *ctx, pl_triangle *t, int size)
     pl_triangle_free(ctx, t);
     t->half = kernels();
     PL_NEW(ctx, t->value, n * (n + 2 * PL_STRIP) / 2, fail); /* strips on the diagonal, and filled up */
-    PL_NEW(ctx, t->blocks, n * BLOCK, fail);
+    PL_NEW(ctx, t->block, BLOCK * BLOCK, fail);
+    PL_NEW(ctx, t->inverse, BLOCK * BLOCK, fail);
     PL_NEW(ctx, t->x, BLOCK + 4, fail);
     PL_NEW(ctx, t->y, n + 2 * PL_STRIP, fail);
     PL_NEW(ctx, t->sums, PIECES * piece_size(BLOCK), fail);
@@ -256,17 +256,18 @@ fail:
     return status;
 }
 
-/* inverse [columns, columns] column-major = T11^-1 of panel p. */
-static void invert_block(const pl_panel *p, const pl_triangle_source *from, float *inverse)
+/* T11 of panel p, [columns, columns] column-major. */
+static void read_diagonal(const pl_context *ctx, const pl_panel *p, const pl_triangle_source *from,
+                          float *block)
 {
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int j = 0; j < p->columns; j++)
-        for (int i = 0; i < p->columns; i++) {
+        for (int i = j; i < p->columns; i++) {
             size_t row = (size_t)(p->first + i), column = (size_t)(p->first + j);
             float value = from->unit && i == j ? 1 : from->a[row * from->row + column * from->column];
-            inverse[(size_t)j * (size_t)p->columns + (size_t)i] =
-                j > i ? 0 : from->row_scale[row] * value * from->column_scale[column];
+            block[(size_t)j * (size_t)p->columns + (size_t)i] =
+                from->row_scale[row] * value * from->column_scale[column];
         }
-    LAPACKE_strtri_work(LAPACK_COL_MAJOR, 'L', 'N', p->columns, inverse, p->columns);
 }
 
 /* A tile of T21 from row i and column j of T on. */
@@ -303,18 +304,14 @@ bool pl_triangle_store(const pl_context *ctx, pl_triangle *t, int size, pl_trian
 {
     bool fits = true;
     t->size = size;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
-    for (int k = 0; k < panel_count(size); k++) {
-        pl_panel p = get_panel(size, k);
-        invert_block(&p, &from, t->blocks + (size_t)p.first * BLOCK);
-    }
     for (int k = 0; k < panel_count(size); k++) {
         pl_panel p = get_panel(size, k);
         pl_half *to = t->value + values_before(size, k);
+        read_diagonal(ctx, &p, &from, t->block);
+        pl_lower_invert(ctx->threads, p.columns, t->block, p.columns, t->inverse);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) reduction(&& : fits)
         for (int r = 0; r < pl_panel_under(&p) + p.below; r += PL_STRIP)
-            fits = store_panel_strip(t->half, &p, &from, t->blocks + (size_t)p.first * BLOCK, r, to) &&
-                   fits;
+            fits = store_panel_strip(t->half, &p, &from, t->inverse, r, to) && fits;
     }
     return fits;
 }

@@ -34,8 +34,8 @@ typedef struct pl_triangle {
     const pl_half_kernels *half;
     int size;
     pl_half *value;
-    float *blocks;       /* diagonal blocks being inverted */
-    float *x, *y, *sums; /* scratch of products */
+    float *block, *inverse; /* T11 of the panel that is being stored */
+    float *x, *y, *sums;    /* scratch of products */
 } pl_triangle;
 
 /* Where T is read from: element (i, j), j <= i, is row_scale[i] a[i row + j column] column_scale[j], on

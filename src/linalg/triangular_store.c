@@ -1,10 +1,8 @@
 /* A factor as solves read it. */
+#include "linalg/lu.h"
 #include "linalg/triangular.h"
 
-#include <cblas.h>
 #include <omp.h>
-
-#define BLOCK 128 /* columns inverted at once */
 
 /* s A s between the inside and the outside of the sealed subtrees. */
 static void take_borders(pl_triangular *t, const pl_supernodes *l, const double *blocks)
@@ -35,23 +33,6 @@ float *pl_triangular_scratch(const pl_triangular *t, int thread)
     return t->panels + 2 * (size_t)thread * t->largest;
 }
 
-/* x [columns, columns] = L11^-1, a block of its columns at a time. */
-static void invert_diagonal(const pl_panel *p, int threads, const float *l, float *x)
-{
-    size_t columns = (size_t)p->columns;
-    int blocks = (p->columns + BLOCK - 1) / BLOCK;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
-    for (int b = 0; b < blocks; b++) {
-        int first = b * BLOCK, width = pl_smaller(BLOCK, p->columns - first), left = p->columns - first;
-        float *block = x + (size_t)first * columns, *corner = block + first;
-        memset(block, 0, sizeof *block * (size_t)width * columns);
-        for (int j = 0; j < width; j++)
-            corner[(size_t)j * (columns + 1)] = 1;
-        cblas_strsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, left, width, 1,
-                    l + (size_t)first * (size_t)(p->height + 1), p->height, corner, p->columns);
-    }
-}
-
 /* The strip of supernode k from row r on, `from` its first value, column-major. */
 static void store_strip(pl_triangular *t, const pl_panel *p, int k, int r, const float *from,
                         size_t stride)
@@ -79,7 +60,7 @@ void pl_triangular_store(pl_triangular *t, const pl_supernodes *l, int k, int th
     pl_panel p = pl_panel_of(l, k);
     int under = pl_panel_under(&p);
     float *inverse = scratch + t->largest;
-    invert_diagonal(&p, threads, scratch, inverse);
+    pl_lower_invert(threads, p.columns, scratch, p.height, inverse);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
     for (int r = 0; r < under + p.below; r += PL_STRIP) {
         if (r < under)
