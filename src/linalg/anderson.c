@@ -3,8 +3,9 @@
 
 #include <lapacke.h>
 
-#define BLOCKS        64
-#define WORTH_THREADS 3000
+#define BLOCK         512 /* unknowns that are added up at once, at least */
+#define MOST_BLOCKS   64
+#define WORTH_THREADS 3000  /* unknowns: from here on threads pay for their start */
 #define REGULAR       1e-14 /* of the longest difference's square: old ones are nearly dependent */
 #define NOISE         1e-3  /* of its own square: what another problem may change in a kept one */
 
@@ -49,10 +50,15 @@ void pl_anderson_next(pl_anderson *a)
     a->has_last = false;
 }
 
-/* Unknowns [begin, end) of block b: the same for any number of threads. */
+/* Sums are taken by blocks that are the same for any number of threads: how many, where they begin. */
+static int block_count(const pl_anderson *a)
+{
+    return pl_smaller(a->size / BLOCK + 1, MOST_BLOCKS);
+}
+
 static size_t edge(const pl_anderson *a, int b)
 {
-    return (size_t)a->size * (size_t)b / BLOCKS;
+    return (size_t)a->size * (size_t)b / (size_t)block_count(a);
 }
 
 static void remember(pl_anderson *a, const double *x, const double *m)
@@ -85,9 +91,9 @@ static void multiply(const pl_anderson *a, const double *dm, int k, const double
                      double *gamma)
 {
     size_t n = (size_t)a->size;
-    double part[BLOCKS][PL_ANDERSON_DEPTH][PL_ANDERSON_DEPTH + 1];
+    double part[MOST_BLOCKS][PL_ANDERSON_DEPTH][PL_ANDERSON_DEPTH + 1];
 #pragma omp parallel for num_threads(a->ctx->threads) schedule(static) if (a->size > WORTH_THREADS)
-    for (int b = 0; b < BLOCKS; b++)
+    for (int b = 0; b < block_count(a); b++)
         for (int i = 0; i < k; i++)
             for (int j = 0; j <= i + 1; j++) { /* the last is with m */
                 const double *di = dm + (size_t)i * n, *dj = j > i ? m : dm + (size_t)j * n;
@@ -100,7 +106,7 @@ static void multiply(const pl_anderson *a, const double *dm, int k, const double
     for (int i = 0; i < k; i++)
         for (int j = 0; j <= i + 1; j++) {
             double sum = 0;
-            for (int b = 0; b < BLOCKS; b++)
+            for (int b = 0; b < block_count(a); b++)
                 sum += part[b][i][j];
             if (j > i)
                 gamma[i] = sum;
@@ -115,7 +121,7 @@ static void combine(const pl_anderson *a, const double *sum, int k, const double
 {
     size_t n = (size_t)a->size;
 #pragma omp parallel for num_threads(a->ctx->threads) schedule(static) if (a->size > WORTH_THREADS)
-    for (int b = 0; b < BLOCKS; b++)
+    for (int b = 0; b < block_count(a); b++)
         for (size_t e = edge(a, b); e < edge(a, b + 1); e++) {
             double lacks = 0;
             for (int i = 0; i < k; i++)

@@ -23,8 +23,8 @@ typedef struct pl_anderson {
     int kept, oldest; /* those of earlier ones, which of them is replaced next */
     bool has_last;
     double *last_x, *last_m; /* [size] */
-    double *sum,
-        *dm; /* [PL_ANDERSON_KEPT + PL_ANDERSON_DEPTH, size] dX + dM and dM, the kept ones first */
+    double *sum;             /* [KEPT + DEPTH, size] dX + dM, the kept ones first, */
+    double *dm;              /* and dM */
 } pl_anderson;
 
 pl_status pl_anderson_create(pl_context *ctx, int size, pl_anderson *out);
