@@ -4,11 +4,12 @@
 #include "contact/delassus.h"
 #include "contact/firm.h"
 
-static float stiffness[SIZE * SIZE];
+static float stiffness[SIZE * SIZE], scratch[SIZE * SIZE];
 
 static const float *inverse_of(pl_context *ctx, contact_system *s)
 {
-    pl_delassus d = {.single = s->w, .stiffness = stiffness, .lasts = true, .regret = INFINITY};
+    pl_delassus d = {
+        .single = s->w, .stiffness = stiffness, .lower = scratch, .lasts = true, .regret = INFINITY};
     assert_true(pl_delassus_invert(ctx, &d, COUNT));
     return stiffness;
 }

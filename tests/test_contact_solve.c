@@ -14,7 +14,7 @@ typedef struct problem {
     int m;
     pl_law laws[MANY];
     double w[9 * MANY * MANY], b[3 * MANY];
-    float single[9 * MANY * MANY], stiffness[9 * MANY * MANY];
+    float single[9 * MANY * MANY], stiffness[9 * MANY * MANY], scratch[9 * MANY * MANY];
     double rho[MANY];
     pl_delassus delassus; /* of these */
 } problem;
@@ -25,6 +25,7 @@ static pl_contact_problem given(problem *p, int m, const double *origin)
     p->delassus.w = p->w;
     p->delassus.single = p->single;
     p->delassus.stiffness = p->stiffness;
+    p->delassus.lower = p->scratch;
     contact_products_renew(&p->delassus, m, p->rho);
     return (pl_contact_problem){{m, p->laws, &p->delassus}, p->b, origin};
 }

@@ -8,7 +8,7 @@ enum { FEW = 30 };
 
 static contact_system made;
 static double wide[SIZE * SIZE];
-static float single[SIZE * SIZE], stiffness[SIZE * SIZE];
+static float single[SIZE * SIZE], stiffness[SIZE * SIZE], scratch[SIZE * SIZE];
 static double rho[COUNT];
 static pl_delassus delassus;
 
@@ -21,6 +21,7 @@ static pl_coupling coupling(int m, bool lasts)
             wide[3 * m * i + j] = made.w[SIZE * i + j];
         }
     delassus.w = wide, delassus.single = single, delassus.stiffness = stiffness;
+    delassus.lower = scratch;
     contact_products_renew(&delassus, m, rho);
     delassus.lasts = lasts, delassus.stiff = false, delassus.regret = 0;
     return (pl_coupling){m, made.laws, &delassus};

@@ -82,15 +82,30 @@ static void test_lower(void **state)
     pl_lower_invert(1, SIZE, l, STRIDE, x);
     pl_lower_invert(3, SIZE, l, STRIDE, again);
     assert_memory_equal(x, again, sizeof *x * SIZE * SIZE);
+    /* Some 30 roundings of the terms of a sum. */
     for (int i = 0; i < SIZE; i++)
         for (int j = 0; j < SIZE; j++) {
-            double sum = 0;
-            for (int k = 0; k <= i; k++)
-                sum += (double)l[STRIDE * k + i] * (double)x[SIZE * j + k];
-            assert_close(sum, i == j, 2e-6); /* some thirty roundings of a sum of 230 */
+            double sum = 0, terms = 0;
+            for (int k = 0; k <= i; k++) {
+                double term = (double)l[STRIDE * k + i] * (double)x[SIZE * j + k];
+                sum += term, terms += fabs(term);
+            }
+            assert_close(sum, i == j, 2e-6 * terms);
             assert_true(i >= j || x[SIZE * j + i] == 0);
         }
-    free(l), free(x), free(again);
+    /* X^T X, its lower triangle. */
+    float *g = calloc(SIZE * STRIDE, sizeof *g);
+    pl_lower_square(3, SIZE, x, SIZE, g, STRIDE);
+    for (int j = 0; j < SIZE; j++)
+        for (int i = j; i < SIZE; i++) {
+            double sum = 0, terms = 0;
+            for (int k = i; k < SIZE; k++) {
+                double term = (double)x[SIZE * i + k] * (double)x[SIZE * j + k];
+                sum += term, terms += fabs(term);
+            }
+            assert_close((double)g[STRIDE * j + i], sum, 2e-6 * terms);
+        }
+    free(l), free(x), free(again), free(g);
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 #include "contact/delassus.h"
 
 #include "core/vec.h"
+#include "linalg/lu.h"
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -35,6 +36,7 @@ void pl_delassus_free(pl_context *ctx, pl_delassus *d)
     pl_free(ctx, d->single);
     pl_free(ctx, d->rho);
     pl_free(ctx, d->stiffness);
+    pl_free(ctx, d->lower);
     pl_free(ctx, d->keys);
     pl_free(ctx, d->touching);
     for (int k = 0; k < PL_PRODUCTS; k++)
@@ -140,20 +142,22 @@ static pl_status reserve_matrix(pl_context *ctx, pl_delassus *d, int size)
     double *w = pl_alloc(ctx, wanted * wanted, sizeof *w);
     float *single = pl_alloc(ctx, wanted * wanted, sizeof *single);
     float *stiffness = pl_alloc(ctx, wanted * wanted, sizeof *stiffness);
+    float *lower = pl_alloc(ctx, wanted * wanted, sizeof *lower);
     pl_delassus_key *keys = pl_alloc(ctx, wanted / 3 + 1, sizeof *keys);
     int *touching = pl_alloc(ctx, wanted / 3 + 1, sizeof *touching);
     double *rho = pl_alloc(ctx, wanted / 3 + 1, sizeof *rho);
-    bool ok = w && single && keys && stiffness && touching && rho;
+    bool ok = w && single && keys && stiffness && lower && touching && rho;
     pl_free(ctx, ok ? d->w : w);
     pl_free(ctx, ok ? d->single : single);
     pl_free(ctx, ok ? d->stiffness : stiffness);
+    pl_free(ctx, ok ? d->lower : lower);
     pl_free(ctx, ok ? d->keys : keys);
     pl_free(ctx, ok ? d->touching : touching);
     pl_free(ctx, ok ? d->rho : rho);
     if (!ok)
         return PL_ERROR_MEMORY;
     d->w = w, d->single = single, d->stiffness = stiffness, d->keys = keys, d->touching = touching;
-    d->rho = rho;
+    d->rho = rho, d->lower = lower;
     d->built = 0;
     d->size_capacity = (int)wanted;
     return PL_OK;
@@ -331,21 +335,24 @@ void pl_delassus_regret(pl_delassus *d, double operations)
     d->regret += operations;
 }
 
+/* By Cholesky's factor. (Not by LAPACK's spotri: OpenBLAS' for processors that it does not know crashes
+ * on odd sizes.) */
 static bool invert(pl_context *ctx, pl_delassus *d, size_t n)
 {
-    float *p = d->stiffness;
-    memcpy(p, d->single, sizeof(float) * n * n);
-    if (LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'L', (int)n, p, (int)n) != 0)
+    int size = (int)n;
+    float *p = d->stiffness, *l = d->lower;
+    memcpy(l, d->single, sizeof(float) * n * n);
+    if (LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'L', size, l, size) != 0)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!(p[i * n + i] * p[i * n + i] > LEAST_PIVOT * d->single[i * n + i]))
+        if (!(l[i * n + i] * l[i * n + i] > LEAST_PIVOT * d->single[i * n + i]))
             return false;
-    if (LAPACKE_spotri_work(LAPACK_COL_MAJOR, 'L', (int)n, p, (int)n) != 0)
-        return false;
+    pl_lower_invert(ctx->threads, size, l, size, p);
+    pl_lower_square(ctx->threads, size, p, size, l, size);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i; j++)
-            p[i * n + j] = p[j * n + i];
+        for (size_t j = 0; j <= i; j++)
+            p[i * n + j] = p[j * n + i] = l[j * n + i];
     return true;
 }
 

@@ -55,6 +55,7 @@ typedef struct pl_delassus {
     double *rho;           /* [m] the mean of each contact's diagonal of W */
     float *stiffness;      /* [3 m, 3 m] W^-1 in single precision, */
     bool stiff;            /* if it is there */
+    float *lower;          /* [3 m, 3 m] scratch of making it */
     double regret;         /* operations that it would have saved while these vertices touch, */
     bool lasts;            /* as they may */
     pl_symmetric products[PL_PRODUCTS]; /* what is multiplied by, once asked for; */

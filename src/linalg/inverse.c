@@ -1,12 +1,13 @@
 /* Parts of the inverse of a factored matrix. */
 #include "linalg/inverse.h"
 
+#include "linalg/lu.h"
+
 #include "backend/backend.h"
 
 #include <cblas.h>
 
 #define WIDTH         48  /* columns solved for at once: wide enough for BLAS 3, in the cache */
-#define TILE          192 /* columns of a product that one thread makes at once */
 #define WORTH_THREADS 200 /* unknowns eliminated last: from here on threads pay for their start */
 
 void pl_inverse_free(pl_context *ctx, pl_inverse *v)
@@ -175,23 +176,6 @@ static corner read_corner(const pl_inverse *v, const pl_triangular *t, const pl_
     return c;
 }
 
-/* The lower triangle of X^T X into G_11, by tiles. */
-static void square(const corner *c, int threads, int size, float *dense)
-{
-    int height = c->columns + c->below, tiles = (c->columns + TILE - 1) / TILE;
-    float *g = dense + (size_t)c->at * (size_t)(size + 1);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
-    for (int j = 0; j < c->columns; j += TILE)
-        for (int b = j / TILE; b < tiles; b++) {
-            int i = b * TILE;
-            cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, pl_smaller(TILE, c->columns - i),
-                        pl_smaller(TILE, c->columns - j), c->columns - i, 1,
-                        c->value + (size_t)i * (size_t)(height + 1), height,
-                        c->value + (size_t)j * (size_t)height + (size_t)i, height, 0,
-                        g + (size_t)j * (size_t)size + (size_t)i, size);
-        }
-}
-
 /* With 2 all unknowns that come later, R the rows below among them: G_21 = -G_2R Y, G_11 -= Y^T G_R1.
  * Of G the lower triangle counts. */
 static void pass_down(const pl_inverse *v, const corner *c, int size)
@@ -255,7 +239,8 @@ pl_status pl_inverse_last(pl_inverse *v, const pl_triangular *t, const pl_supern
         corner c = read_corner(v, t, l, k);
         if (c.columns == 0)
             continue;
-        square(&c, threads, size, v->dense);
+        pl_lower_square(threads, c.columns, c.value, c.columns + c.below,
+                        v->dense + (size_t)c.at * (size_t)(size + 1), size);
         if (c.below > 0)
             pass_down(v, &c, size);
     }

@@ -8,6 +8,7 @@
 #include <lapacke.h>
 
 #define BLOCK         96
+#define TILE          192 /* columns of a product that one thread makes at once */
 #define WORTH_THREADS 400 /* unknowns: from here on threads pay for their start */
 
 typedef struct panel {
@@ -70,4 +71,15 @@ void pl_lower_invert(int threads, int size, const float *l, int stride, float *x
         cblas_strsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, left, width, 1,
                     l + (size_t)first * (size_t)(stride + 1), stride, corner, size);
     }
+}
+
+void pl_lower_square(int threads, int size, const float *x, int x_stride, float *g, int g_stride)
+{
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
+    for (int j = 0; j < size; j += TILE)
+        for (int i = j; i < size; i += TILE)
+            cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, pl_smaller(TILE, size - i),
+                        pl_smaller(TILE, size - j), size - i, 1, x + (size_t)i * (size_t)(x_stride + 1),
+                        x_stride, x + (size_t)j * (size_t)x_stride + (size_t)i, x_stride, 0,
+                        g + (size_t)j * (size_t)g_stride + (size_t)i, g_stride);
 }

@@ -13,4 +13,7 @@ bool pl_lu_factor(const pl_context *ctx, int size, float *a, int *pivot);
  */
 void pl_lower_invert(int threads, int size, const float *l, int stride, float *x);
 
+/* The lower triangle of g = X^T X, X [size, size] such an inverse; columns `stride` apart. */
+void pl_lower_square(int threads, int size, const float *x, int x_stride, float *g, int g_stride);
+
 #endif
