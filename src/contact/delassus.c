@@ -2,7 +2,7 @@
 #include "contact/delassus.h"
 
 #include "core/vec.h"
-#include "linalg/lu.h"
+#include "linalg/lower.h"
 
 #include <cblas.h>
 #include <lapacke.h>

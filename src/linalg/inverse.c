@@ -1,7 +1,7 @@
 /* Parts of the inverse of a factored matrix. */
 #include "linalg/inverse.h"
 
-#include "linalg/lu.h"
+#include "linalg/lower.h"
 
 #include "backend/backend.h"
 

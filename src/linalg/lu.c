@@ -8,7 +8,6 @@
 #include <lapacke.h>
 
 #define BLOCK         96
-#define TILE          192 /* columns of a product that one thread makes at once */
 #define WORTH_THREADS 400 /* unknowns: from here on threads pay for their start */
 
 typedef struct panel {
@@ -55,31 +54,4 @@ bool pl_lu_factor(const pl_context *ctx, int size, float *a, int *pivot)
                 follow(&p, k * BLOCK, pl_smaller(size, (k + 1) * BLOCK));
     }
     return true;
-}
-
-/* A block of columns at a time: they begin where L has its diagonal. */
-void pl_lower_invert(int threads, int size, const float *l, int stride, float *x)
-{
-    int blocks = (size + BLOCK - 1) / BLOCK;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
-    for (int b = 0; b < blocks; b++) {
-        int first = b * BLOCK, left = size - first, width = pl_smaller(BLOCK, left);
-        float *columns = x + (size_t)first * (size_t)size, *corner = columns + first;
-        memset(columns, 0, sizeof *x * (size_t)width * (size_t)size);
-        for (int j = 0; j < width; j++)
-            corner[(size_t)j * (size_t)(size + 1)] = 1;
-        cblas_strsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, left, width, 1,
-                    l + (size_t)first * (size_t)(stride + 1), stride, corner, size);
-    }
-}
-
-void pl_lower_square(int threads, int size, const float *x, int x_stride, float *g, int g_stride)
-{
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
-    for (int j = 0; j < size; j += TILE)
-        for (int i = j; i < size; i += TILE)
-            cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, pl_smaller(TILE, size - i),
-                        pl_smaller(TILE, size - j), size - i, 1, x + (size_t)i * (size_t)(x_stride + 1),
-                        x_stride, x + (size_t)j * (size_t)x_stride + (size_t)i, x_stride, 0,
-                        g + (size_t)j * (size_t)g_stride + (size_t)i, g_stride);
 }

@@ -1,7 +1,7 @@
 /* Rectangles and triangles in half precision. */
 #include "linalg/strips.h"
 
-#include "linalg/lu.h"
+#include "linalg/lower.h"
 #include "linalg/panel.h"
 
 #define PIECES       4

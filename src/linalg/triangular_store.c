@@ -1,5 +1,5 @@
 /* A factor as solves read it. */
-#include "linalg/lu.h"
+#include "linalg/lower.h"
 #include "linalg/triangular.h"
 
 #include <omp.h>
