@@ -185,6 +185,46 @@ static void test_gmres_with_a_rough_product(void **state)
     finish(&f);
 }
 
+/* No product but the iterations' own, and the residual that they tell. */
+static void test_gmres_that_is_trusted(void **state)
+{
+    (void)state;
+    fixture f;
+    start(&f, 3, SIZE);
+    pl_operator a = {.apply = multiply, .user = &f.d, .trusted = true};
+    pl_operator p = {.apply = jacobi, .user = &f.d};
+    assert_ok(f.ctx, pl_gmres(&f.k, SIZE, a, p, f.b, f.x, 1e-6, 500, &f.result));
+    assert_true(f.result.converged && f.result.residual <= 1e-6);
+    assert_int_equal(f.d.applied, f.result.iterations);
+    assert_close(f.result.residual, true_residual(&f.d, f.b, f.x), 1e-12);
+    /* One that ends too early is looked at all the same. */
+    f.d.applied = 0;
+    assert_ok(f.ctx, pl_gmres(&f.k, SIZE, a, p, f.b, f.x, 1e-6, 5, &f.result));
+    assert_false(f.result.converged);
+    assert_int_equal(f.d.applied, 6);
+    assert_close(f.result.residual, true_residual(&f.d, f.b, f.x), 1e-15);
+    finish(&f);
+}
+
+/* Far too few iterations for the tolerance: most of them are saved, and it says how far it came. */
+static void test_gmres_that_is_impatient(void **state)
+{
+    (void)state;
+    fixture f;
+    start(&f, 3, SIZE);
+    f.k.impatient = true;
+    assert_ok(f.ctx, solve(&f, pl_gmres, NULL, 1e-12, 12));
+    assert_false(f.result.converged);
+    assert_int_equal(f.result.iterations, 4);
+    assert_close(f.result.residual, true_residual(&f.d, f.b, f.x), 1e-15);
+    /* Enough of them: the answer. */
+    for (int i = 0; i < SIZE; i++)
+        f.d.a[(SIZE + 1) * i] *= 3;
+    assert_ok(f.ctx, solve(&f, pl_gmres, jacobi, 1e-10, SIZE));
+    assert_true(f.result.converged && f.result.iterations > 4);
+    finish(&f);
+}
+
 /* A direction of negative curvature must be noticed, not divided by. */
 static void test_cg_notices_an_indefinite_matrix(void **state)
 {
@@ -258,7 +298,7 @@ static pl_status reserve(pl_context *ctx, void *user)
 static void test_memory(void **state)
 {
     (void)state;
-    assert_int_equal(test_fail_every_allocation(reserve, NULL), 16);
+    assert_int_equal(test_fail_every_allocation(reserve, NULL), 18);
 }
 
 int main(void)
@@ -267,6 +307,8 @@ int main(void)
         cmocka_unit_test(test_methods_solve),
         cmocka_unit_test(test_gmres_with_a_rough_preconditioner),
         cmocka_unit_test(test_gmres_with_a_rough_product),
+        cmocka_unit_test(test_gmres_that_is_trusted),
+        cmocka_unit_test(test_gmres_that_is_impatient),
         cmocka_unit_test(test_cg_notices_an_indefinite_matrix),
         cmocka_unit_test(test_what_does_not_converge_says_so),
         cmocka_unit_test(test_nothing_to_solve),

@@ -391,5 +391,5 @@ bool pl_contact_linearize(pl_context *ctx, pl_contact_solver *s, const pl_coupli
 {
     for (int c = 0; c < on->count; c++)
         pl_law_newton(&on->laws[c], s->delta + 3 * c, lambda + 3 * c, &s->linear[c]);
-    return pl_contact_system_factor(ctx, &s->system, on, s->linear);
+    return pl_contact_system_prepare(ctx, &s->system, on, s->linear);
 }

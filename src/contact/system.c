@@ -8,6 +8,7 @@
 
 #define GMRES_LIMIT  12   /* more iterations than this and a new LU is cheaper */
 #define WEAK         0.1  /* of D_lambda: what rows left out of the LU may hear of other contacts */
+#define ROUGHLY      0.1  /* relative residual of an approximate answer */
 #define ROUGH_ENOUGH 1e-2 /* relative residual with a new LU that single precision may end at */
 
 void pl_contact_system_free(pl_context *ctx, pl_contact_system *s)
@@ -44,6 +45,7 @@ pl_status pl_contact_system_reserve(pl_context *ctx, pl_contact_system *s, int m
         PL_NEW(ctx, s->left, 3 * room, fail);
         PL_NEW(ctx, s->more, 3 * room, fail);
         PL_CHECK(pl_krylov_reserve(ctx, &s->krylov, 3 * m, GMRES_LIMIT), fail);
+        s->krylov.impatient = true;
     }
     s->capacity = m;
     return PL_OK;
@@ -77,6 +79,7 @@ typedef struct large_system {
     pl_contact_system *s;
     const pl_coupling *on;
     const pl_law_linear *linear;
+    bool rough;                              /* the answer's own product is not asked for */
     pl_symmetric *half, *single, *stiffness; /* products with W, and W^-1 */
 } large_system;
 
@@ -164,6 +167,11 @@ static pl_status solve_firm(large_system *l, const double *g, double accuracy, d
     pl_operator schur = {.apply = apply_single, .user = l};
     pl_operator inverse = {.apply = apply_firm, .user = l};
     PL_TRY(apply_firm(l, g, x));
+    if (l->rough) {
+        memcpy(s->image, s->firm.motion, sizeof *s->image * (size_t)size);
+        *result = (pl_krylov_result){.iterations = 1, .residual = accuracy, .converged = true};
+        return PL_OK;
+    }
     PL_TRY(apply_single(l, x, s->left));
     double scale = cblas_dnrm2(size, g, 1), length = cblas_dnrm2(size, s->left, 1);
     double a = length > 0 ? cblas_ddot(size, s->left, 1, g, 1) / (length * length) : 0;
@@ -198,7 +206,7 @@ static pl_status solve_by_lu(large_system *l, way by, const double *g, double ac
     pl_operator inverse = {.apply = apply_lu, .user = l};
     pl_operator schur = {.apply = apply_single, .user = l};
     if (!d->half_fails) {
-        pl_operator mixed = {.apply = apply_half, .user = l, .exactly = apply_single};
+        pl_operator mixed = {.apply = apply_half, .user = l, .exactly = l->rough ? NULL : apply_single};
         PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_HALF, &l->half));
         PL_TRY(pl_gmres(&l->s->krylov, 3 * m, mixed, inverse, g, x, accuracy, GMRES_LIMIT, result));
         if (result->converged || by == OLD_LU)
@@ -240,6 +248,7 @@ static pl_status solve_many(large_system *l, const double *g, double accuracy, d
     int size = 3 * l->on->count;
     pl_krylov_result result = {0};
     bool prepared = false, suits = pl_firm_suits(l->on->count, l->on->delassus->rho, l->linear);
+    memset(x, 0, sizeof(double) * (size_t)size);
     for (way by = OLD_LU; by < WAYS && !result.converged; by++) {
         prepared = prepare(l, by, suits);
         if (!prepared)
@@ -264,8 +273,8 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
     bool many = m >= PL_MANY_CONTACTS;
     *solved = false;
     if (many)
-        PL_TRY(solve_many(&(large_system){ctx, s, on, linear, NULL, NULL, NULL}, g, accuracy, x, moved,
-                          solved));
+        PL_TRY(solve_many(&(large_system){.ctx = ctx, .s = s, .on = on, .linear = linear}, g, accuracy,
+                          x, moved, solved));
     if (*solved)
         return PL_OK;
     pl_contact_schur(ctx, m, linear, pl_delassus_wide(ctx, on->delassus), s->jacobian);
@@ -278,24 +287,29 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
     return PL_OK;
 }
 
-bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
-                              const pl_law_linear *linear)
+bool pl_contact_system_prepare(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
+                               const pl_law_linear *linear)
 {
     int m = on->count, size = 3 * m;
-    if (m >= PL_MANY_CONTACTS) {
-        pl_schur_factor(ctx, &s->schur, m, linear, on->delassus->single, WEAK);
-        s->excess = s->digits = 0;
-        return s->schur.count == m;
-    }
+    if (m >= PL_MANY_CONTACTS)
+        return true;
     pl_contact_schur(ctx, m, linear, pl_delassus_wide(ctx, on->delassus), s->jacobian);
     return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, s->jacobian, size, s->pivot) == 0;
 }
 
-void pl_contact_system_back_substitute(pl_context *ctx, pl_contact_system *s, int m, double *x)
+pl_status pl_contact_system_approximate(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
+                                        const pl_law_linear *linear, const double *g, double *x,
+                                        double *moved)
 {
-    int size = 3 * m;
-    if (m >= PL_MANY_CONTACTS)
-        pl_schur_solve(ctx, &s->schur, false, x, x);
-    else
-        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, s->jacobian, size, s->pivot, x, size);
+    int size = 3 * on->count;
+    bool solved;
+    if (on->count >= PL_MANY_CONTACTS)
+        return solve_many(
+            &(large_system){.ctx = ctx, .s = s, .on = on, .linear = linear, .rough = true}, g, ROUGHLY,
+            x, moved, &solved);
+    memcpy(x, g, sizeof(double) * (size_t)size);
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, s->jacobian, size, s->pivot, x, size);
+    memset(moved, 0, sizeof(double) * (size_t)size);
+    pl_delassus_multiply(ctx, on->count, pl_delassus_wide(ctx, on->delassus), x, moved);
+    return PL_OK;
 }

@@ -51,10 +51,12 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
 void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const double *w,
                       double *schur);
 
-/* The LU of S, of many contacts nearly; false when S is singular. */
-bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
-                              const pl_law_linear *linear);
-/* x [3 m] <- S^-1 x with the LU of the last pl_contact_system_factor. */
-void pl_contact_system_back_substitute(pl_context *ctx, pl_contact_system *s, int m, double *x);
+/* Makes the LU of S for pl_contact_system_approximate where it needs one; false when S is singular. */
+bool pl_contact_system_prepare(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
+                               const pl_law_linear *linear);
+/* x = S^-1 g and moved = W x, [3 m] each, of many contacts to a digit or so: for a preconditioner. */
+pl_status pl_contact_system_approximate(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
+                                        const pl_law_linear *linear, const double *g, double *x,
+                                        double *moved);
 
 #endif

@@ -1,13 +1,12 @@
 /* Anderson acceleration by normal equations, at most PL_ANDERSON_DEPTH of them. */
 #include "linalg/anderson.h"
 
+#include "linalg/blocks.h"
+
 #include <lapacke.h>
 
-#define BLOCK         512 /* unknowns that are added up at once, at least */
-#define MOST_BLOCKS   64
-#define WORTH_THREADS 3000  /* unknowns: from here on threads pay for their start */
-#define REGULAR       1e-14 /* of the longest difference's square: old ones are nearly dependent */
-#define NOISE         1e-3  /* of its own square: what another problem may change in a kept one */
+#define REGULAR 1e-14 /* of the longest difference's square: old ones are nearly dependent */
+#define NOISE   1e-3  /* of its own square: what another problem may change in a kept one */
 
 pl_status pl_anderson_create(pl_context *ctx, int size, pl_anderson *a)
 {
@@ -50,18 +49,7 @@ void pl_anderson_next(pl_anderson *a)
     a->has_last = false;
 }
 
-/* Sums are taken by blocks that are the same for any number of threads: how many, where they begin. */
-static int block_count(const pl_anderson *a)
-{
-    return pl_smaller(a->size / BLOCK + 1, MOST_BLOCKS);
-}
-
-static size_t edge(const pl_anderson *a, int b)
-{
-    return (size_t)a->size * (size_t)b / (size_t)block_count(a);
-}
-
-static void remember(pl_anderson *a, const double *x, const double *m)
+void pl_anderson_remember(pl_anderson *a, const double *x, const double *m)
 {
     size_t n = (size_t)a->size, at = (size_t)(PL_ANDERSON_KEPT + a->next) * n;
     double *sum = a->sum + at, *dm = a->dm + at;
@@ -86,55 +74,23 @@ static int differences(const pl_anderson *a, size_t *from)
     return a->count > 0 ? a->count : a->kept;
 }
 
-/* The products of k differences dM with each other and with m, by blocks. */
+/* The products of k differences dM with each other and with m. */
 static void multiply(const pl_anderson *a, const double *dm, int k, const double *m, double *gram,
                      double *gamma)
 {
-    size_t n = (size_t)a->size;
-    double part[MOST_BLOCKS][PL_ANDERSON_DEPTH][PL_ANDERSON_DEPTH + 1];
-#pragma omp parallel for num_threads(a->ctx->threads) schedule(static) if (a->size > WORTH_THREADS)
-    for (int b = 0; b < block_count(a); b++)
-        for (int i = 0; i < k; i++)
-            for (int j = 0; j <= i + 1; j++) { /* the last is with m */
-                const double *di = dm + (size_t)i * n, *dj = j > i ? m : dm + (size_t)j * n;
-                double sum = 0;
-#pragma omp simd reduction(+ : sum)
-                for (size_t e = edge(a, b); e < edge(a, b + 1); e++)
-                    sum += di[e] * dj[e];
-                part[b][i][j] = sum;
-            }
-    for (int i = 0; i < k; i++)
-        for (int j = 0; j <= i + 1; j++) {
-            double sum = 0;
-            for (int b = 0; b < block_count(a); b++)
-                sum += part[b][i][j];
-            if (j > i)
-                gamma[i] = sum;
-            else
-                gram[i * k + j] = gram[j * k + i] = sum;
-        }
+    pl_dots(a->ctx, a->size, k, dm, m, gamma);
+    for (int i = 0; i < k; i++) {
+        double row[PL_ANDERSON_DEPTH];
+        pl_dots(a->ctx, a->size, i + 1, dm, dm + (size_t)i * (size_t)a->size, row);
+        for (int j = 0; j <= i; j++)
+            gram[i * k + j] = gram[j * k + i] = row[j];
+    }
 }
 
-/* step = m - (dX + dM) gamma */
-static void combine(const pl_anderson *a, const double *sum, int k, const double *gamma,
-                    const double *m, double *step)
-{
-    size_t n = (size_t)a->size;
-#pragma omp parallel for num_threads(a->ctx->threads) schedule(static) if (a->size > WORTH_THREADS)
-    for (int b = 0; b < block_count(a); b++)
-        for (size_t e = edge(a, b); e < edge(a, b + 1); e++) {
-            double lacks = 0;
-            for (int i = 0; i < k; i++)
-                lacks += gamma[i] * sum[(size_t)i * n + e];
-            step[e] = m[e] - lacks;
-        }
-}
-
-bool pl_anderson_step(pl_anderson *a, const double *x, const double *m, double *step)
+bool pl_anderson_combine(const pl_anderson *a, const double *m, double *step)
 {
     double gram[PL_ANDERSON_DEPTH * PL_ANDERSON_DEPTH], gamma[PL_ANDERSON_DEPTH], longest = 0;
     size_t from;
-    remember(a, x, m);
     int k = differences(a, &from);
     multiply(a, a->dm + from, k, m, gram, gamma);
     for (int i = 0; i < k; i++)
@@ -145,6 +101,7 @@ bool pl_anderson_step(pl_anderson *a, const double *x, const double *m, double *
         memcpy(step, m, sizeof(double) * (size_t)a->size);
         return false;
     }
-    combine(a, a->sum + from, k, gamma, m, step);
+    memcpy(step, m, sizeof(double) * (size_t)a->size);
+    pl_subtract(a->ctx, a->size, k, a->sum + from, gamma, step); /* m - (dX + dM) gamma */
     return true;
 }

@@ -34,8 +34,10 @@ void pl_anderson_reset(pl_anderson *a);
 /* Another problem, much like the last one. */
 void pl_anderson_next(pl_anderson *a);
 
-/* Takes in the iterate x and its move m, both [size], and writes the step to make; false (and step = m)
- * while there is nothing to combine. */
-bool pl_anderson_step(pl_anderson *a, const double *x, const double *m, double *step);
+/* Takes in the iterate x and its move m, both [size]. */
+void pl_anderson_remember(pl_anderson *a, const double *x, const double *m);
+/* The step to make from the iterate taken in last, whose move was m; false (and step = m) while there
+ * is nothing to combine. */
+bool pl_anderson_combine(const pl_anderson *a, const double *m, double *step);
 
 #endif

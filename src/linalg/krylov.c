@@ -1,7 +1,11 @@
 /* GMRES and CG. */
 #include "linalg/krylov.h"
 
+#include "linalg/blocks.h"
+
 #include <cblas.h>
+
+#define A_FEW 4 /* iterations that tell how it goes on */
 
 pl_status pl_krylov_reserve(pl_context *ctx, pl_krylov *k, int size, int restart)
 {
@@ -15,9 +19,11 @@ pl_status pl_krylov_reserve(pl_context *ctx, pl_krylov *k, int size, int restart
     PL_NEW(ctx, k->hessenberg, (restart + 1) * restart, fail);
     PL_NEW(ctx, k->rotation, 2 * restart, fail);
     PL_NEW(ctx, k->rhs, restart + 1, fail);
+    PL_NEW(ctx, k->along, restart, fail);
     PL_NEW(ctx, k->work, room, fail);
     PL_NEW(ctx, k->direction, room, fail);
     PL_NEW(ctx, k->product, room, fail);
+    k->ctx = ctx;
     k->size = (int)room;
     k->restart = restart;
     return PL_OK;
@@ -28,8 +34,8 @@ fail:
 
 void pl_krylov_free(pl_context *ctx, pl_krylov *k)
 {
-    void *arrays[] = {k->basis, k->tried, k->hessenberg, k->rotation,
-                      k->rhs,   k->work,  k->direction,  k->product};
+    void *arrays[] = {k->basis, k->tried, k->hessenberg, k->rotation, k->rhs,
+                      k->along, k->work,  k->direction,  k->product};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         pl_free(ctx, arrays[i]);
     *k = (pl_krylov){0};
@@ -64,12 +70,12 @@ static pl_status arnoldi(pl_krylov *k, int size, pl_operator a, pl_operator p, i
     PL_TRY(precondition(p, size, k->basis + (size_t)j * n, tried));
     PL_TRY(a.apply(a.user, tried, next));
     memset(column, 0, sizeof(double) * (size_t)(k->restart + 1));
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i <= j; i++) {
-            double s = cblas_ddot(size, k->basis + (size_t)i * n, 1, next, 1);
-            column[i] += s;
-            cblas_daxpy(size, -s, k->basis + (size_t)i * n, 1, next, 1);
-        }
+    for (int pass = 0; pass < 2; pass++) {
+        pl_dots(k->ctx, size, j + 1, k->basis, next, k->along);
+        pl_subtract(k->ctx, size, j + 1, k->basis, k->along, next);
+        for (int i = 0; i <= j; i++)
+            column[i] += k->along[i];
+    }
     column[j + 1] = cblas_dnrm2(size, next, 1);
     if (column[j + 1] > 0)
         cblas_dscal(size, 1 / column[j + 1], next, 1);
@@ -95,13 +101,20 @@ static void rotate(pl_krylov *k, int j)
     k->rhs[j] *= c;
 }
 
+/* Whether the limit will be too low, at the rate of the first j iterations. */
+static bool hopeless(const pl_krylov *k, int j, double start, double goal, int limit)
+{
+    double got = log(start / fabs(k->rhs[j])), wanted = log(start / goal);
+    return k->impatient && j >= A_FEW && got * limit < wanted * j;
+}
+
 /* x += tried y with y from the triangular system of the first `count` columns. */
 static void gather(pl_krylov *k, int size, int count, double *x)
 {
     cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, count, k->hessenberg,
                 k->restart + 1, k->rhs, 1);
-    for (int i = 0; i < count; i++)
-        cblas_daxpy(size, k->rhs[i], k->tried + (size_t)i * (size_t)size, 1, x, 1);
+    cblas_dscal(count, -1, k->rhs, 1);
+    pl_subtract(k->ctx, size, count, k->tried, k->rhs, x);
 }
 
 pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator p, const double *b, double *x,
@@ -126,10 +139,16 @@ pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator p, const d
             PL_TRY(arnoldi(k, size, a, p, j));
             rotate(k, j++);
             out->iterations++;
+            if (hopeless(k, j, norm, goal, max_iterations))
+                max_iterations = out->iterations;
         }
         while (j > 0 && k->hessenberg[(size_t)(j - 1) * (size_t)(k->restart + 2)] == 0)
             j--; /* a singular direction adds nothing */
         gather(k, size, j, x);
+        if (a.trusted && fabs(k->rhs[j]) <= goal) {
+            norm = fabs(k->rhs[j]);
+            break;
+        }
         PL_TRY(true_residual(a, size, b, x, k->basis, &norm));
         if (!(norm < 0.9 * before))
             break; /* rounding, or a singular system: no restart would help */

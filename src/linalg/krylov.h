@@ -1,6 +1,6 @@
 /*
  * Krylov methods. They know an operator and a preconditioner, nothing else. Both stop on the recursive
- * residual and then recompute the true one, which is what they report.
+ * residual and then recompute the true one, which is what they report, unless they are told not to.
  */
 #ifndef PL_KRYLOV_H
 #define PL_KRYLOV_H
@@ -12,16 +12,21 @@ typedef struct pl_operator {
     void *user;
     /* The same with more digits, for what GMRES recomputes; NULL where `apply` has them all. */
     pl_status (*exactly)(void *user, const double *x, double *y);
+    /* GMRES need not recompute the residual: the caller will see what the answer is good for. */
+    bool trusted;
 } pl_operator;
 
 typedef struct pl_krylov {
+    pl_context *ctx;
     int size, restart;                  /* room for this many unknowns and basis vectors */
     double *basis;                      /* [restart + 1, size] */
     double *tried;                      /* [restart, size] the same preconditioned */
     double *hessenberg;                 /* [restart + 1, restart], column-major */
     double *rotation;                   /* [restart, 2] */
     double *rhs;                        /* [restart + 1] */
+    double *along;                      /* [restart] */
     double *work, *direction, *product; /* [size] */
+    bool impatient; /* GMRES gives up as soon as its limit of iterations is seen to be too low */
 } pl_krylov;
 
 pl_status pl_krylov_reserve(pl_context *ctx, pl_krylov *k, int size, int restart);

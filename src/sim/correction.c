@@ -124,7 +124,7 @@ static double law_goal(const pl_newton *s, const double *move)
         rate = s->sim->first_rate;
     for (int c = 0; s->norm == 0 && c < set->count; c++)
         last = fmax(last, pl_norm3(move + 3 * (size_t)set->points[c].vertex[0]));
-    double expected = fmin(rate, 1) * last;
+    double expected = s->expected > 0 ? s->expected : fmin(rate, 1) * last;
     return expected > LAW_EXACT_BELOW * s->sim->scene->def.tolerance ? LAW_GOAL * expected : 0;
 }
 

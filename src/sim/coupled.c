@@ -1,105 +1,199 @@
 /*
- * Newton's own step with contacts. The factor E^ that proposed the last move may lag behind the true
- * tangent E, or be of a clamped one where E is indefinite; then its corrections creep or do not
- * converge. With the law linearised where the nested solve left it (D_delta, D_lambda), the move lacks
+ * Newton's own step with contacts. The factor E^ that proposed the last move lags behind the true
+ * tangent E, or is of a clamped one where E is indefinite. With the law linearised where the nested
+ * solve left it, at the end of that move and of its change of the forces, Newton's step (x, dl) solves
  *
- *     [ E             -h^2 H^T ] [x ]   [ -r + h^2 H^T lambda - E move ]
- *     [ D_delta H     D_lambda ] [dl] = [ 0                            ]
+ *     [ E             -h^2 H^T ] [x ]   [ -r + h^2 H^T origin                         ]
+ *     [ D_delta H     D_lambda ] [dl] = [ D_delta H move + D_lambda change - residual ]
  *
- * solved by GMRES with the same system as preconditioner, E^ for E, through contact space.
+ * by GMRES with the same system as preconditioner, E^ for E, through contact space. That answers with
+ * the move and its change: the first direction, which is known.
+ *
+ * E is taken from differences of the stress, which for a few products is cheaper than to assemble it:
+ * along the move over all of it, across it at its end. So it is a secant, and what the step leaves over
+ * is not the square of the move, but that times how far the factor lags.
  */
 #include "sim/newton.h"
 
 #include "core/vec.h"
 
-#define ACCURACY 1e-6 /* of the residual: soft modes show little in it beside stiff ones */
-#define RESTART  40
+#include <cblas.h>
+#include <float.h>
 
-/* y = matrix x; the law's rows are scaled to the size of E's. */
+#define RESTART 40
+
+typedef struct coupled {
+    pl_sim *sim;
+    const double *move;   /* [n, 3] */
+    const double *end;    /* [n, 3] where it ends, or where it starts, */
+    const double *stress; /* [n, 3] and the gradient of the energy there; at its start: sim->gradient */
+    double reach;         /* m, how far apart the points of other differences are */
+    double length;        /* of the right-hand side */
+    bool begun;           /* the first direction was taken, */
+    bool multiplied;      /* and multiplied by E */
+} coupled;
+
+static double largest(int size, const double *x)
+{
+    return fabs(x[cblas_idamax(size, x, 1)]);
+}
+
+/* y = E x */
+static void multiply_tangent(coupled *s, const double *x, double *y)
+{
+    pl_sim *sim = s->sim;
+    int size = 3 * sim->n;
+    const double *from = sim->gradient, *to = s->stress;
+    double most = largest(size, x), t = s->length; /* times the first direction: the move */
+    if (s->multiplied) {
+        t = most > 0 ? s->reach / most : 1;
+        for (int i = 0; i < size; i++)
+            sim->trial[i] = s->end[i] + t * x[i];
+        pl_elastic_evaluate(sim->elastic, sim->trial, false, 0, NULL, y, NULL);
+        from = s->stress, to = y;
+    }
+    s->multiplied = true;
+    double scale = sim->factor_h * sim->factor_h / t;
+    for (int i = 0; i < size; i++)
+        y[i] = sim->diagonal[i / 3] * x[i] + scale * (to[i] - from[i]);
+    pl_stage(sim, PL_STAGE_LOCAL);
+}
+
+/* out = D_delta H x + D_lambda force of contact c, scaled to the size of E's rows. */
+static void multiply_law(const pl_sim *sim, int c, const double *x, const double *force, double out[3])
+{
+    const pl_law_linear *law = &sim->contact_solver.linear[c];
+    double at[3], moved[3], scale = sim->factor_h * sim->factor_h / sim->laws[c].rho;
+    pl_contact_gather(&sim->contacts.points[c], x, at);
+    pl_mat3_vec(law->d_delta, at, moved);
+    pl_mat3_vec(law->d_lambda, force, out);
+    for (int k = 0; k < 3; k++)
+        out[k] = scale * (out[k] + moved[k]);
+}
+
+/* y = matrix x */
 static pl_status apply_coupled(void *user, const double *x, double *y)
 {
-    const pl_sim *sim = user;
-    size_t n = (size_t)sim->n;
-    double h2 = sim->factor_h * sim->factor_h;
-    pl_bsr_multiply(sim->ctx->threads, pl_elastic_pattern(sim->elastic), sim->tangent, x, y);
-    for (int c = 0; c < sim->contacts.count; c++) {
-        const pl_contact_point *p = &sim->contacts.points[c];
-        const pl_law_linear *law = &sim->contact_solver.linear[c];
+    coupled *s = user;
+    size_t n = (size_t)s->sim->n;
+    double h2 = s->sim->factor_h * s->sim->factor_h;
+    multiply_tangent(s, x, y);
+    for (int c = 0; c < s->sim->contacts.count; c++) {
         const double *force = x + 3 * n + 3 * (size_t)c;
-        double *out = y + 3 * n + 3 * (size_t)c, at[3], moved[3];
-        pl_contact_gather(p, x, at);
-        pl_contact_scatter(p, -h2, force, y);
-        pl_mat3_vec(law->d_lambda, force, out);
-        pl_mat3_vec(law->d_delta, at, moved);
-        for (int k = 0; k < 3; k++)
-            out[k] = (out[k] + moved[k]) * h2 / sim->laws[c].rho;
+        pl_contact_scatter(&s->sim->contacts.points[c], -h2, force, y);
+        multiply_law(s->sim, c, x, force, y + 3 * n + 3 * (size_t)c);
     }
     return PL_OK;
+}
+
+/* y = (move, change) / length */
+static void first_direction(const coupled *s, double *y)
+{
+    size_t n = 3 * (size_t)s->sim->n, m = 3 * (size_t)s->sim->contacts.count;
+    for (size_t i = 0; i < n; i++)
+        y[i] = s->move[i] / s->length;
+    for (size_t i = 0; i < m; i++)
+        y[n + i] = s->sim->contact_solver.change[i] / s->length;
 }
 
 /* The same system with the factor for E: x0 = E^^-1 a, S dl = b - D_delta H x0, x = x0 + E^^-1 h^2 H^T
  * dl */
 static pl_status apply_factor(void *user, const double *x, double *y)
 {
-    pl_sim *sim = user;
+    coupled *s = user;
+    pl_sim *sim = s->sim;
     size_t n = (size_t)sim->n;
-    int m = sim->contacts.count;
     double h2 = sim->factor_h * sim->factor_h, *force = y + 3 * n;
-    PL_TRY(pl_matrix_begin(sim, x, y));
-    for (int c = 0; c < m; c++) {
-        double at[3], moved[3];
-        pl_contact_gather(&sim->contacts.points[c], y, at);
-        pl_mat3_vec(sim->contact_solver.linear[c].d_delta, at, moved);
-        for (int k = 0; k < 3; k++)
-            force[3 * c + k] = x[3 * n + (size_t)(3 * c + k)] * sim->laws[c].rho / h2 - moved[k];
+    double *moved = sim->contact_solver.step_moved;
+    if (!s->begun) {
+        s->begun = true;
+        first_direction(s, y);
+        return PL_OK;
     }
-    pl_contact_system_back_substitute(sim->ctx, &sim->contact_solver.system, m, force);
+    PL_TRY(pl_matrix_begin(sim, x, y));
+    pl_stage(sim, PL_STAGE_SOLVE);
+    for (int c = 0; c < sim->contacts.count; c++) {
+        double at[3], told[3];
+        pl_contact_gather(&sim->contacts.points[c], y, at);
+        pl_mat3_vec(sim->contact_solver.linear[c].d_delta, at, told);
+        for (int k = 0; k < 3; k++)
+            sim->wanted[3 * c + k] = x[3 * n + (size_t)(3 * c + k)] * sim->laws[c].rho / h2 - told[k];
+    }
+    pl_coupling on = pl_newton_coupling(sim);
+    PL_TRY(pl_contact_system_approximate(sim->ctx, &sim->contact_solver.system, &on,
+                                         sim->contact_solver.linear, sim->wanted, force, moved));
+    pl_stage(sim, PL_STAGE_CONTACT);
     memset(sim->guess, 0, sizeof(double) * 3 * n);
-    for (int c = 0; c < m; c++)
-        pl_contact_scatter(&sim->contacts.points[c], h2, force + 3 * c, sim->guess);
-    return pl_matrix_end(sim, sim->guess, NULL, y);
-}
-
-/* rhs = (-r + h^2 H^T lambda - E move, 0) */
-static void lacking(pl_sim *sim, const double *move, double *rhs)
-{
-    double h2 = sim->factor_h * sim->factor_h;
-    pl_bsr_multiply(sim->ctx->threads, pl_elastic_pattern(sim->elastic), sim->tangent, move, rhs);
-    for (int i = 0; i < 3 * sim->n; i++)
-        rhs[i] = -sim->residual[i] - rhs[i];
-    memset(rhs + 3 * (size_t)sim->n, 0, sizeof(double) * 3 * (size_t)sim->contacts.count);
+    for (int c = 0; c < sim->contacts.count; c++) {
+        const pl_contact_point *p = &sim->contacts.points[c];
+        pl_contact_gather(p, y, sim->wanted + 3 * c);
+        pl_axpy3(1, moved + 3 * c, sim->wanted + 3 * c);
+        pl_contact_scatter(p, h2, force + 3 * c, sim->guess);
+    }
     for (int c = 0; c < sim->contacts.count; c++)
-        pl_contact_scatter(&sim->contacts.points[c], h2, sim->lambda + 3 * c, rhs);
+        pl_contact_hold(&sim->contacts.points[c], sim->wanted + 3 * c, y);
+    PL_TRY(pl_matrix_end(sim, sim->guess, y, y));
+    pl_stage(sim, PL_STAGE_SOLVE);
+    return PL_OK;
 }
 
-pl_status pl_coupled_newton(pl_sim *sim, const double *q, const double *move, int limit, double *step,
-                            pl_truncated *out)
+static void right_hand_side(const coupled *s, double *rhs)
 {
-    double h = sim->factor_h;
+    const pl_sim *sim = s->sim;
+    double h2 = sim->factor_h * sim->factor_h;
+    for (int i = 0; i < 3 * sim->n; i++)
+        rhs[i] = -sim->residual[i];
+    for (int c = 0; c < sim->contacts.count; c++) {
+        double *row = rhs + 3 * (sim->n + c);
+        pl_contact_scatter(&sim->contacts.points[c], h2, sim->origin + 3 * c, rhs);
+        multiply_law(sim, c, s->move, sim->contact_solver.change + 3 * c, row);
+        pl_axpy3(-h2 / sim->laws[c].rho, sim->contact_solver.linear[c].residual, row);
+    }
+}
+
+/* The stress at the end of the move; false when an element is inadmissible there. */
+static bool reach_end(coupled *s, const double *q, double *end, double *stress)
+{
+    pl_sim *sim = s->sim;
+    for (int i = 0; i < 3 * sim->n; i++)
+        end[i] = q[i] + s->move[i];
+    pl_elastic_result e = pl_elastic_evaluate(sim->elastic, end, false, 0, NULL, stress, NULL);
+    pl_stage(sim, PL_STAGE_LOCAL);
+    s->end = end, s->stress = stress;
+    return e.inadmissible < 0;
+}
+
+pl_status pl_coupled_newton(pl_sim *sim, const double *q, const double *move, bool secant,
+                            double accuracy, int limit, double *step, pl_truncated *out)
+{
     int m = sim->contacts.count, size = 3 * sim->n + 3 * m;
     pl_krylov_result result = {0};
     *out = (pl_truncated){.kind = PL_TRUNCATED_NONE};
     PL_TRY(pl_krylov_reserve(sim->ctx, &sim->krylov, size, RESTART));
     PL_TRY(pl_grow(sim->ctx, (void **)&sim->coupled, &sim->coupled_capacity, 2 * size, sizeof(double)));
     double *rhs = sim->coupled, *x = sim->coupled + size;
-    pl_matrix_diagonal(sim, h);
-    pl_elastic_evaluate(sim->elastic, q, false, h * h, sim->diagonal, NULL, sim->tangent);
-    pl_stage(sim, PL_STAGE_ASSEMBLE);
+    coupled s = {.sim = sim, .move = move, .end = q, .stress = sim->gradient, .multiplied = !secant};
     pl_coupling on = pl_newton_coupling(sim);
     bool regular = pl_contact_linearize(sim->ctx, &sim->contact_solver, &on, sim->lambda);
     pl_stage(sim, PL_STAGE_CONTACT);
-    if (!regular)
+    if (!regular || (secant && !reach_end(&s, q, step, sim->trial_move)))
         return PL_OK;
-    lacking(sim, move, rhs);
-    PL_TRY(pl_gmres(&sim->krylov, size, (pl_operator){.apply = apply_coupled, .user = sim},
-                    (pl_operator){.apply = apply_factor, .user = sim}, rhs, x, ACCURACY, limit,
-                    &result));
+    pl_matrix_diagonal(sim, sim->factor_h);
+    right_hand_side(&s, rhs);
+    s.length = cblas_dnrm2(size, rhs, 1);
+    s.reach = sqrt(DBL_EPSILON) * largest(3 * sim->n, q);
+    pl_operator matrix = {.apply = apply_coupled, .user = &s, .trusted = true};
+    pl_operator factor = {.apply = apply_factor, .user = &s};
+    PL_TRY(pl_gmres(&sim->krylov, size, matrix, factor, rhs, x, accuracy, limit, &result));
     pl_stage(sim, PL_STAGE_SOLVE);
     out->iterations = result.iterations;
+    out->residual = result.residual;
     if (!result.converged)
         return PL_OK;
     out->kind = PL_TRUNCATED_NEWTON;
-    for (int i = 0; i < 3 * sim->n; i++)
-        step[i] = move[i] + x[i];
+    memcpy(step, x, sizeof(double) * 3 * (size_t)sim->n);
+    for (int i = 0; i < 3 * m; i++)
+        sim->lambda[i] = sim->origin[i] + x[3 * sim->n + i];
+    sim->contact_solver.solved = 0; /* they are what it would predict */
     return PL_OK;
 }

@@ -23,6 +23,8 @@ static pl_costs measured_costs(const pl_sim *sim, const pl_chol *chol)
     };
 }
 
+#define USUAL_LAG 0.1 /* of corrections, by a factor of which nothing is known yet */
+
 /* Touched vertices that do not deserve an order made for them: solving for their columns of E^-1, and
  * reading what lies between them and the root twice more in each solve, costs less. */
 #define FEW_VERTICES 8
@@ -121,6 +123,8 @@ static pl_status refresh_constant(pl_sim *sim, double h)
 void pl_matrix_forget(pl_sim *sim)
 {
     sim->factor = PL_FACTOR_NONE;
+    sim->digits = sim->excess = 0;
+    sim->lag = USUAL_LAG;
     pl_delassus_reset(&sim->delassus);
     pl_contact_system_forget(&sim->contact_solver.system);
 }

@@ -1,6 +1,6 @@
 /*
- * The state of one substep's iteration, and what its parts share: newton.c decides, correction.c finds
- * corrections, start.c the first iterate.
+ * The state of one substep's iteration, and what its parts share: start.c finds the first iterate,
+ * correction.c its correction, advance.c the next iterate, newton.c when to end.
  */
 #ifndef PL_NEWTON_H
 #define PL_NEWTON_H
@@ -19,6 +19,9 @@ typedef struct pl_newton {
     double rate, last_rate; /* of the last two steps, of the last one */
     bool fresh_step;        /* the last step was a new factor's first */
     double fresh_rate;      /* how much the first step of the newest factor shrank the correction */
+    bool coupled;           /* the last step was Newton's own with contacts, */
+    bool uncoupled;         /* and they do not work, or not well */
+    double expected;        /* the correction after the step being attempted, m; 0 = not known */
     bool truncated;         /* steps are Newton's own: the lagged factor has become too slow */
     bool slow_cg;           /* finding the last of them took long */
     int uphill;             /* steps accepted although the correction grew */
@@ -47,6 +50,21 @@ pl_coupling pl_newton_coupling(pl_sim *sim);
 pl_status pl_newton_correct(pl_newton *s, const double *q, double *move, double *norm);
 /* The forces found so far, as the contacts' own: the next start. */
 void pl_newton_keep_forces(pl_newton *s);
+
+/* ---- newton.c */
+#define PL_CG_CONSTANT 40 /* iterations that CG takes as a rule with the constant matrix's factor */
+
+/* A fresh factor at the iterate and the correction it proposes. */
+pl_status pl_newton_refresh(pl_newton *s);
+/* Whether CG on the true tangent can take over from the lagged or constant factor alone. */
+bool pl_newton_can_truncate(const pl_newton *s);
+
+/* ---- advance.c */
+/* From the iterate to a point whose own correction is smaller, or out->converged is false and *out says
+ * why not; *theta is the ratio of the corrections. */
+pl_status pl_newton_advance(pl_newton *s, pl_substep_result *out, double *theta);
+/* Whether a new factor would have cost less than what the present one took longer. */
+bool pl_newton_worn(const pl_sim *sim);
 
 /* ---- start.c */
 /* External forces, springs, contacts with the forces they had, and the first iterate. */

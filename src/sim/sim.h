@@ -70,6 +70,9 @@ struct pl_sim {
     bool factor_clamped; /* the tangent was indefinite */
     double factor_h;     /* time step the factor was made for */
     pl_costs costs;      /* with the factor in use */
+    double lag;          /* what it gets wrong of corrections, the present E being another */
+    double digits;       /* that an iteration of GMRES brought when it was new (0 = not known), */
+    double excess;       /* and iterations spent since beyond what a new one takes */
 
     /* Contacts of the current substep. */
     pl_collider **shapes; /* [collider_count] */
@@ -155,7 +158,8 @@ typedef enum pl_truncated_kind {
 
 typedef struct pl_truncated {
     pl_truncated_kind kind;
-    int iterations; /* of CG */
+    int iterations;  /* of CG or GMRES */
+    double residual; /* that GMRES left, of the right-hand side */
 } pl_truncated;
 
 /* For the residual at q in sim->residual and a factor of a tangent; `size` is that of the step by the
@@ -164,10 +168,12 @@ pl_status pl_truncated_newton(pl_sim *sim, double h, const double *q, double siz
                               double *step, pl_truncated *out);
 
 /* ---- coupled.c: the same with contacts */
-/* For the residual at q in sim->residual, the factor's move there and the contact forces and law that
- * were found with it. Overwrites sim->guess and sim->tangent. */
-pl_status pl_coupled_newton(pl_sim *sim, const double *q, const double *move, int limit, double *step,
-                            pl_truncated *out);
+/* For the residual and the stress at q in sim->residual and sim->gradient, the factor's move there and
+ * the contact forces and law that were found with it, to `accuracy` of the right-hand side. `secant`: E
+ * over the move, for one that is about right; or at q. Found, the step's forces are left in
+ * sim->lambda. Overwrites sim->guess, sim->trial, sim->trial_move and sim->wanted. */
+pl_status pl_coupled_newton(pl_sim *sim, const double *q, const double *move, bool secant,
+                            double accuracy, int limit, double *step, pl_truncated *out);
 
 /* ---- newton.c: one substep */
 typedef struct pl_substep_result {

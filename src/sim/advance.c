@@ -1,0 +1,325 @@
+/*
+ * From an iterate to the next one: by the combination of past moves, by the last move, by Newton's own
+ * step (without contacts truncated.c, with them coupled.c), by a fresh factor's, by a part of it.
+ *
+ * With contacts Newton's own step is the rule. It takes a few iterations of GMRES, each a solve with
+ * the lagged factor, and a correction afterwards; the lagged factor alone takes a correction for each,
+ * with the contact law to be solved every time. Where the factor hardly lags, and the differences of
+ * earlier substeps tell what the first move lacks, that is still less.
+ */
+#include "sim/newton.h"
+
+#include "core/vec.h"
+
+#include <cblas.h>
+
+#define SHORTEST_STEP  1e-4
+#define FITTING_RATE   0.1 /* of a first step that earlier ones' differences helped to find */
+#define UPHILL_STEPS   20  /* steps that may enlarge the correction */
+#define UPHILL_RATE    3.0
+#define MOST_DOUBLINGS 20
+#define CG_LIMIT       0.5  /* of a factorisation's cost: CG is given up, */
+#define CG_SLOW        0.25 /* or followed by a new factor */
+
+#define GMRES_LIMIT     12   /* iterations for Newton's own step with contacts, */
+#define CONVERGING      0.3  /* where corrections shrink to this or less, */
+#define KEEPS_ON        0.5  /* for as long as it does so; */
+#define LAST_GOAL       0.2  /* of the tolerance may be left by the last of these steps: */
+#define FINEST_GOAL     3e-7 /* if that is more than this of the correction, it can be the first; */
+#define FIRST_GOAL      1e-3 /* or else so much of the correction may be left by the first, */
+#define FORCING         0.1  /* and of the square of the last rate by later ones, */
+#define ROUGHEST_GOAL   0.1  /* at most */
+#define GOOD_FIRST_RATE 0.03 /* of what earlier differences suggest: a first step for nothing */
+#define SOON            0.5  /* of the tolerance: as close as the lagged factor has to come */
+#define WORN            2    /* times what a new factor costs, which is soon an old one too */
+
+#define SADDLE_LIMIT 40   /* iterations of GMRES at a saddle, */
+#define SADDLE_GOAL  1e-6 /* of the residual: soft modes show little in it beside stiff ones */
+
+/* Whether bodies in contact are at an indefinite tangent, as far as the factor knows. */
+static bool at_saddle(const pl_newton *s)
+{
+    return s->sim->factor_clamped && s->sim->contacts.count > 0;
+}
+
+/* A correction should shrink. Where the true tangent is indefinite (buckling) the way to the solution
+ * may first lead away from a stationary point: then it is the potential that must fall. Modes of
+ * contact that change may enlarge it too, for a number of steps, at most three times each. */
+static bool acceptable(pl_newton *s, double t, bool combined, double trial_norm)
+{
+    if (s->law_failed || !isfinite(trial_norm))
+        return false;
+    if (s->by_earlier)
+        return trial_norm <= FITTING_RATE * s->norm;
+    if (trial_norm <= (1 - 0.01 * t) * s->norm || s->downhill)
+        return true;
+    if (s->sim->contacts.count == 0)
+        return s->potential < s->energy - 1e-12 * fabs(s->energy);
+    if (trial_norm > UPHILL_RATE * s->norm || at_saddle(s))
+        return false;
+    return (combined || !s->stale) && s->uphill++ < UPHILL_STEPS;
+}
+
+/* The point a fraction t along `step` and its own correction; accepted, it becomes the iterate. */
+static pl_status attempt(pl_newton *s, const double *step, double t, bool *accepted, double *theta)
+{
+    pl_sim *sim = s->sim;
+    double trial_norm = INFINITY;
+    for (int i = 0; i < 3 * sim->n; i++)
+        sim->trial[i] = sim->iterate[i] + t * step[i];
+    s->law_failed = false;
+    if (pl_newton_evaluate(s, sim->trial))
+        PL_TRY(pl_newton_correct(s, sim->trial, sim->trial_move, &trial_norm));
+    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: move %.3e m, after %g of it%s %.3e m%s%s%s",
+           s->sub->step + 1, s->norm, t, step == sim->move ? "" : " combined", trial_norm,
+           s->stale ? ", lagged factor" : "", s->inadmissible >= 0 ? ", inverted" : "",
+           s->law_failed ? ", law unsolved" : "");
+    *accepted = acceptable(s, t, step != sim->move, trial_norm);
+    if (!*accepted)
+        return PL_OK;
+    sim->info.iterations++;
+    double *swap = sim->iterate;
+    sim->iterate = sim->trial, sim->trial = swap;
+    swap = sim->move;
+    sim->move = sim->trial_move, sim->trial_move = swap;
+    *theta = trial_norm / s->norm;
+    s->fresh_step = !s->stale;
+    if (!s->stale)
+        s->fresh_rate = *theta;
+    s->norm = trial_norm;
+    s->energy = s->potential;
+    s->stale = true;
+    return PL_OK;
+}
+
+/* ---- Without contacts ---- */
+
+/* How far to go along a step downhill: twice as long as long as the potential falls, or half until it
+ * does. Contact forces count as constant. */
+static void search_downhill(pl_newton *s, double *step)
+{
+    pl_sim *sim = s->sim;
+    double best = s->energy, factor = 1, h2 = s->sub->h * s->sub->h;
+    for (int k = 0; k < MOST_DOUBLINGS; k++) {
+        double work = 0;
+        for (int c = 0; c < sim->contacts.count; c++) {
+            double moved[3];
+            pl_contact_gather(&sim->contacts.points[c], step, moved);
+            work += h2 * pl_dot3(moved, sim->lambda + 3 * c);
+        }
+        for (int i = 0; i < 3 * sim->n; i++)
+            sim->trial[i] = sim->iterate[i] + step[i];
+        bool lower = pl_newton_evaluate(s, sim->trial) && s->potential - work < best;
+        if (!lower && factor > 1)
+            cblas_dscal(3 * sim->n, 0.5, step, 1);
+        if ((!lower && factor > 1) || (lower && factor < 1))
+            return;
+        factor = lower ? 2 : 0.5;
+        best = lower ? s->potential - work : best;
+        cblas_dscal(3 * sim->n, factor, step, 1);
+    }
+}
+
+/* Newton's own step, or one downhill; where even a quarter of it is too far, a fresh factor is better.
+ */
+static pl_status advance_truncated(pl_newton *s, bool *accepted, double *theta)
+{
+    pl_sim *sim = s->sim;
+    pl_truncated found;
+    double factor = sim->costs.factor / (sim->costs.solve + sim->costs.product);
+    int limit = sim->solver == PL_SOLVER_CONSTANT ? 10 * PL_CG_CONSTANT : (int)(CG_LIMIT * factor) + 1;
+    pl_newton_evaluate(s, sim->iterate);
+    PL_TRY(pl_truncated_newton(sim, s->sub->h, sim->iterate, s->norm, limit, sim->combined, &found));
+    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: %d linear iterations%s", s->sub->step + 1,
+           found.iterations,
+           found.kind == PL_TRUNCATED_DOWNHILL ? ", downhill"
+           : found.kind == PL_TRUNCATED_NONE   ? ", given up"
+                                               : "");
+    if (found.kind == PL_TRUNCATED_DOWNHILL)
+        search_downhill(s, sim->combined);
+    for (double t = 1; found.kind != PL_TRUNCATED_NONE && !*accepted && t >= 0.25; t *= 0.5)
+        PL_TRY(attempt(s, sim->combined, t, accepted, theta));
+    s->slow_cg = sim->solver == PL_SOLVER_LAGGED && found.iterations > CG_SLOW * factor;
+    if (!*accepted) {
+        s->truncated = false;
+        pl_anderson_reset(&sim->anderson);
+    }
+    return PL_OK;
+}
+
+/* ---- With contacts ---- */
+
+/* What GMRES would leave over of a correction to make it the last but one. */
+static double last_goal(const pl_newton *s)
+{
+    return LAST_GOAL * s->sim->scene->def.tolerance / s->norm;
+}
+
+/* Whether the lagged factor's own corrections are so few that Newton's step would cost more. */
+static bool lagged_will_do(const pl_newton *s)
+{
+    const pl_sim *sim = s->sim;
+    double left = sim->lag * s->norm;
+    if (s->last_rate == 0 && sim->anderson.kept > 0) {
+        if (sim->first_rate < GOOD_FIRST_RATE && last_goal(s) < FINEST_GOAL)
+            return true;
+        left *= sim->first_rate;
+    }
+    return left <= SOON * sim->scene->def.tolerance;
+}
+
+/* Whether to make Newton's own step. */
+static bool can_couple(const pl_newton *s)
+{
+    const pl_sim *sim = s->sim;
+    double rate = s->last_rate > 0 ? s->last_rate : sim->lag;
+    return sim->contacts.count > 0 && sim->solver == PL_SOLVER_LAGGED && s->stale && !s->uncoupled &&
+           !at_saddle(s) && rate < CONVERGING && !lagged_will_do(s);
+}
+
+/* How well the system of Newton's own step is to be solved: so that the next correction is the last, if
+ * that may be, or as the steps have shown to converge (Eisenstat and Walker). */
+static double coupled_goal(const pl_newton *s)
+{
+    double last = last_goal(s), rate = s->last_rate;
+    double soonest = rate > 0 ? FORCING * rate * rate : last < FINEST_GOAL ? FIRST_GOAL : 0;
+    return fmin(fmax(last, soonest), ROUGHEST_GOAL);
+}
+
+/* Digits that an iteration brings: what a new factor's were is what an old one is held against. */
+static void count_excess(pl_sim *sim, const pl_truncated *found)
+{
+    double digits = -log10(found->residual);
+    if (!(digits > 0) || !isfinite(digits))
+        return;
+    if (sim->digits == 0)
+        sim->digits = digits / found->iterations;
+    sim->excess += found->iterations - digits / sim->digits;
+}
+
+bool pl_newton_worn(const pl_sim *sim)
+{
+    const pl_costs *c = &sim->costs;
+    return sim->excess * (c->stress + c->solve) > WORN * (c->assembly + c->factor);
+}
+
+static double largest_difference(int size, const double *x, const double *y)
+{
+    double most = 0;
+    for (int i = 0; i < size; i++)
+        most = fmax(most, fabs(x[i] - y[i]));
+    return most;
+}
+
+/* Newton's own step into sim->combined, if GMRES finds it. */
+static pl_status find_newton(pl_newton *s, bool secant, double goal, int limit, pl_truncated *found)
+{
+    pl_sim *sim = s->sim;
+    PL_TRY(pl_coupled_newton(sim, sim->iterate, sim->move, secant, goal, limit, sim->combined, found));
+    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: GMRES %d iterations to %.1e, %.1e wanted%s",
+           s->sub->step + 1, found->iterations, found->residual, goal,
+           found->kind == PL_TRUNCATED_NONE ? ", given up" : "");
+    return PL_OK;
+}
+
+/* By Newton's own step, which also tells how far the factor lags. */
+static pl_status advance_coupled(pl_newton *s, bool *accepted, double *theta)
+{
+    pl_sim *sim = s->sim;
+    int size = 3 * sim->n;
+    pl_truncated found;
+    double goal = coupled_goal(s), norm = s->norm;
+    PL_TRY(find_newton(s, true, goal, GMRES_LIMIT, &found));
+    if (found.kind == PL_TRUNCATED_NEWTON) {
+        count_excess(sim, &found);
+        double lag = largest_difference(size, sim->combined, sim->move) / norm;
+        if (s->last_rate == 0) { /* that of what earlier differences suggest */
+            pl_anderson_combine(&sim->anderson, sim->move, sim->guess);
+            sim->first_rate = largest_difference(size, sim->combined, sim->guess) / norm;
+        }
+        s->expected = goal * norm;
+        PL_TRY(attempt(s, sim->combined, 1, accepted, theta));
+        s->expected = 0;
+        sim->lag = *accepted ? lag : sim->lag;
+    }
+    s->coupled = *accepted;
+    s->uncoupled = !*accepted || *theta > KEEPS_ON;
+    return PL_OK;
+}
+
+/* Back to the iterate after a trial: its residual, and the contacts' forces and law. */
+static pl_status return_to_iterate(pl_newton *s)
+{
+    pl_newton_evaluate(s, s->sim->iterate);
+    return pl_newton_correct(s, s->sim->iterate, s->sim->move, &s->norm);
+}
+
+/* At a saddle Newton's own step finds also what the potential falls away from. */
+static pl_status advance_at_saddle(pl_newton *s, bool *accepted, double *theta)
+{
+    pl_truncated found;
+    PL_TRY(return_to_iterate(s));
+    PL_TRY(find_newton(s, false, SADDLE_GOAL, SADDLE_LIMIT, &found));
+    if (found.kind == PL_TRUNCATED_NEWTON)
+        PL_TRY(attempt(s, s->sim->combined, 1, accepted, theta));
+    s->truncated = *accepted;
+    pl_anderson_reset(&s->sim->anderson);
+    return PL_OK;
+}
+
+/* At a saddle without a solution nearby: as far as the potential falls along the clamped step. */
+static pl_status advance_downhill(pl_newton *s, bool *accepted, double *theta)
+{
+    pl_sim *sim = s->sim;
+    PL_TRY(return_to_iterate(s));
+    memcpy(sim->combined, sim->move, sizeof(double) * 3 * (size_t)sim->n);
+    search_downhill(s, sim->combined);
+    s->downhill = true;
+    PL_TRY(attempt(s, sim->combined, 1, accepted, theta));
+    s->downhill = false;
+    pl_anderson_reset(&sim->anderson);
+    return PL_OK;
+}
+
+/* ---- Any ---- */
+
+pl_status pl_newton_advance(pl_newton *s, pl_substep_result *out, double *theta)
+{
+    pl_sim *sim = s->sim;
+    bool accepted = false;
+    s->coupled = false;
+    if (!s->truncated)
+        pl_anderson_remember(&sim->anderson, sim->iterate, sim->move);
+    if (can_couple(s))
+        PL_TRY(advance_coupled(s, &accepted, theta));
+    if (!accepted && !s->truncated && pl_anderson_combine(&sim->anderson, sim->move, sim->combined)) {
+        s->by_earlier = sim->anderson.count == 0;
+        PL_TRY(attempt(s, sim->combined, 1, &accepted, theta));
+        s->by_earlier = false;
+        if (!accepted)
+            pl_anderson_reset(&sim->anderson);
+    }
+    if (!accepted && !s->truncated)
+        PL_TRY(attempt(s, sim->move, 1, &accepted, theta));
+    if (!accepted && at_saddle(s))
+        PL_TRY(advance_at_saddle(s, &accepted, theta));
+    if (!accepted && pl_newton_can_truncate(s)) {
+        s->truncated = true;
+        PL_TRY(advance_truncated(s, &accepted, theta));
+    }
+    if (!accepted && s->stale && sim->solver != PL_SOLVER_CONSTANT) {
+        PL_TRY(pl_newton_refresh(s));
+        PL_TRY(attempt(s, sim->move, 1, &accepted, theta));
+    }
+    if (!accepted && at_saddle(s))
+        PL_TRY(advance_downhill(s, &accepted, theta));
+    for (double t = 0.5; !accepted && t >= SHORTEST_STEP; t *= 0.5)
+        PL_TRY(attempt(s, sim->move, t, &accepted, theta));
+    out->converged = accepted;
+    out->vertex = s->law_failed ? s->law_worst : s->worst;
+    out->element = s->inadmissible;
+    out->reason = s->inadmissible >= 0 ? "an element would invert"
+                  : s->law_failed      ? "the contact law was not solved"
+                                       : "no step reduces the residual";
+    return PL_OK;
+}
