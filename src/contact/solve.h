@@ -50,8 +50,8 @@ typedef struct pl_contact_problem {
 pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *problem,
                            double goal, double *lambda, pl_contact_solution *out);
 
-/* The law at the solution found last (s->linear), and the LU of S there (s->system); false when S is
- * singular. Valid until the next pl_contact_solve. */
+/* The law at the solution found last (s->linear), with s->system ready to approximate S there; false
+ * when S is singular. Valid until the next pl_contact_solve. */
 bool pl_contact_linearize(pl_context *ctx, pl_contact_solver *s, const pl_coupling *on,
                           const double *lambda);
 

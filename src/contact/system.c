@@ -79,7 +79,7 @@ typedef struct large_system {
     pl_contact_system *s;
     const pl_coupling *on;
     const pl_law_linear *linear;
-    bool rough;                              /* the answer's own product is not asked for */
+    bool rough;                              /* a digit will do: the next S is this one again */
     pl_symmetric *half, *single, *stiffness; /* products with W, and W^-1 */
 } large_system;
 
@@ -146,8 +146,11 @@ static bool prepare(const large_system *l, way by, bool suits)
     case OLD_LU:
         return s->schur.count == m && s->excess < pl_schur_patience(&s->schur) && !(suits && d->stiff);
     case FIRM:
-        return suits && pl_delassus_invert(l->ctx, d, m) &&
-               pl_firm_factor(l->ctx, &s->firm, m, d->rho, d->stiffness, l->linear);
+        if (!suits || !pl_delassus_invert(l->ctx, d, m))
+            return false;
+        if (!l->rough || !s->firm_made)
+            s->firm_made = pl_firm_factor(l->ctx, &s->firm, m, d->rho, d->stiffness, l->linear);
+        return s->firm_made;
     default:
         pl_schur_factor(l->ctx, &s->schur, m, l->linear, d->single, WEAK);
         s->excess = s->digits = 0;
@@ -291,6 +294,7 @@ bool pl_contact_system_prepare(pl_context *ctx, pl_contact_system *s, const pl_c
                                const pl_law_linear *linear)
 {
     int m = on->count, size = 3 * m;
+    s->firm_made = false;
     if (m >= PL_MANY_CONTACTS)
         return true;
     pl_contact_schur(ctx, m, linear, pl_delassus_wide(ctx, on->delassus), s->jacobian);

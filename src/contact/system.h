@@ -28,7 +28,8 @@ typedef struct pl_contact_system {
     pl_schur schur;   /* with many contacts: of this S, or an earlier one */
     double digits;    /* that an iteration brought when it was new (0 = not known), */
     double excess;    /* and iterations spent with it since beyond what a new one takes */
-    pl_firm firm;     /* with many contacts that stick */
+    pl_firm firm;     /* with many contacts that stick, */
+    bool firm_made;   /* and for the S that is being approximated */
     pl_krylov krylov;
     float *vector, *image; /* [3 m] operands in single precision */
     float *kept;           /* [3 m] the image of an answer on its way */
@@ -51,7 +52,7 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
 void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const double *w,
                       double *schur);
 
-/* Makes the LU of S for pl_contact_system_approximate where it needs one; false when S is singular. */
+/* The S that pl_contact_system_approximate will be asked for; false when it is seen to be singular. */
 bool pl_contact_system_prepare(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
                                const pl_law_linear *linear);
 /* x = S^-1 g and moved = W x, [3 m] each, of many contacts to a digit or so: for a preconditioner. */

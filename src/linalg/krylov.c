@@ -142,11 +142,12 @@ pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator p, const d
             if (hopeless(k, j, norm, goal, max_iterations))
                 max_iterations = out->iterations;
         }
+        double told = fabs(k->rhs[j]);
         while (j > 0 && k->hessenberg[(size_t)(j - 1) * (size_t)(k->restart + 2)] == 0)
-            j--; /* a singular direction adds nothing */
+            told = INFINITY, j--; /* a singular direction adds nothing */
         gather(k, size, j, x);
-        if (a.trusted && fabs(k->rhs[j]) <= goal) {
-            norm = fabs(k->rhs[j]);
+        if (a.trusted && told <= goal) {
+            norm = told;
             break;
         }
         PL_TRY(true_residual(a, size, b, x, k->basis, &norm));
