@@ -48,7 +48,7 @@ static void shaking_floor(bench_world *w, int steps, double h)
 static void build(study *s, bool bouncing, int steps, bench_world *w)
 {
     pl_scene_def def = pl_scene_def_default();
-    def.tolerance = 1e-12; /* differences magnify what a step leaves over */
+    def.tolerance = 1e-13; /* differences magnify what a step leaves over */
     pl_body_def body = pl_body_def_default();
     const double y[3] = {0, 1, 0};
     if (!bouncing)
