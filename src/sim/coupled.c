@@ -9,9 +9,10 @@
  * by GMRES with the same system as preconditioner, E^ for E, through contact space. That answers with
  * the move and its change: the first direction, which is known.
  *
- * E is taken from differences of the stress, which for a few products is cheaper than to assemble it:
- * along the move over all of it, across it at its end. So it is a secant, and what the step leaves over
- * is not the square of the move, but that times how far the factor lags.
+ * Where the move is about right, E is taken from differences of the stress, which for a few products is
+ * cheaper than to assemble it: along the move over all of it, across it at its end. What such a secant
+ * leaves over is not the square of the move, but that times how far the factor lags. Where the move is
+ * wrong and GMRES takes longer, at a saddle, E is the tangent at its start.
  */
 #include "sim/newton.h"
 
@@ -24,13 +25,14 @@
 
 typedef struct coupled {
     pl_sim *sim;
-    const double *move;   /* [n, 3] */
-    const double *end;    /* [n, 3] where it ends, or where it starts, */
-    const double *stress; /* [n, 3] and the gradient of the energy there; at its start: sim->gradient */
-    double reach;         /* m, how far apart the points of other differences are */
-    double length;        /* of the right-hand side */
-    bool begun;           /* the first direction was taken, */
-    bool multiplied;      /* and multiplied by E */
+    const double *move; /* [n, 3] */
+    bool secant;        /* E is taken from differences, or is sim->tangent */
+    double *end;        /* [n, 3] where the move ends, */
+    double *stress;     /* [n, 3] and the gradient of the energy there; at its start: sim->gradient */
+    double reach;       /* m, how far apart the points of other differences are */
+    double length;      /* of the right-hand side */
+    bool begun;         /* the first direction was taken, */
+    bool multiplied;    /* and multiplied by E */
 } coupled;
 
 static double largest(int size, const double *x)
@@ -38,8 +40,8 @@ static double largest(int size, const double *x)
     return fabs(x[cblas_idamax(size, x, 1)]);
 }
 
-/* y = E x */
-static void multiply_tangent(coupled *s, const double *x, double *y)
+/* y = E x by differences. */
+static void multiply_secant(coupled *s, const double *x, double *y)
 {
     pl_sim *sim = s->sim;
     int size = 3 * sim->n;
@@ -57,6 +59,16 @@ static void multiply_tangent(coupled *s, const double *x, double *y)
     for (int i = 0; i < size; i++)
         y[i] = sim->diagonal[i / 3] * x[i] + scale * (to[i] - from[i]);
     pl_stage(sim, PL_STAGE_LOCAL);
+}
+
+/* y = E x */
+static void multiply_tangent(coupled *s, const double *x, double *y)
+{
+    const pl_sim *sim = s->sim;
+    if (s->secant)
+        multiply_secant(s, x, y);
+    else
+        pl_bsr_multiply(sim->ctx->threads, pl_elastic_pattern(sim->elastic), sim->tangent, x, y);
 }
 
 /* out = D_delta H x + D_lambda force of contact c, scaled to the size of E's rows. */
@@ -151,15 +163,22 @@ static void right_hand_side(const coupled *s, double *rhs)
     }
 }
 
-/* The stress at the end of the move; false when an element is inadmissible there. */
-static bool reach_end(coupled *s, const double *q, double *end, double *stress)
+/* What products with E need; false when an element is inadmissible at the end of the move. */
+static bool prepare_tangent(coupled *s, const double *q)
 {
     pl_sim *sim = s->sim;
+    double h2 = sim->factor_h * sim->factor_h;
+    pl_matrix_diagonal(sim, sim->factor_h);
+    if (!s->secant) {
+        pl_elastic_evaluate(sim->elastic, q, false, h2, sim->diagonal, NULL, sim->tangent);
+        pl_stage(sim, PL_STAGE_ASSEMBLE);
+        return true;
+    }
     for (int i = 0; i < 3 * sim->n; i++)
-        end[i] = q[i] + s->move[i];
-    pl_elastic_result e = pl_elastic_evaluate(sim->elastic, end, false, 0, NULL, stress, NULL);
+        s->end[i] = q[i] + s->move[i];
+    pl_elastic_result e = pl_elastic_evaluate(sim->elastic, s->end, false, 0, NULL, s->stress, NULL);
+    s->reach = sqrt(DBL_EPSILON) * largest(3 * sim->n, q);
     pl_stage(sim, PL_STAGE_LOCAL);
-    s->end = end, s->stress = stress;
     return e.inadmissible < 0;
 }
 
@@ -172,16 +191,14 @@ pl_status pl_coupled_newton(pl_sim *sim, const double *q, const double *move, bo
     PL_TRY(pl_krylov_reserve(sim->ctx, &sim->krylov, size, RESTART));
     PL_TRY(pl_grow(sim->ctx, (void **)&sim->coupled, &sim->coupled_capacity, 2 * size, sizeof(double)));
     double *rhs = sim->coupled, *x = sim->coupled + size;
-    coupled s = {.sim = sim, .move = move, .end = q, .stress = sim->gradient, .multiplied = !secant};
+    coupled s = {.sim = sim, .move = move, .secant = secant, .end = step, .stress = sim->trial_move};
     pl_coupling on = pl_newton_coupling(sim);
     bool regular = pl_contact_linearize(sim->ctx, &sim->contact_solver, &on, sim->lambda);
     pl_stage(sim, PL_STAGE_CONTACT);
-    if (!regular || (secant && !reach_end(&s, q, step, sim->trial_move)))
+    if (!regular || !prepare_tangent(&s, q))
         return PL_OK;
-    pl_matrix_diagonal(sim, sim->factor_h);
     right_hand_side(&s, rhs);
     s.length = cblas_dnrm2(size, rhs, 1);
-    s.reach = sqrt(DBL_EPSILON) * largest(3 * sim->n, q);
     pl_operator matrix = {.apply = apply_coupled, .user = &s, .trusted = true};
     pl_operator factor = {.apply = apply_factor, .user = &s};
     PL_TRY(pl_gmres(&sim->krylov, size, matrix, factor, rhs, x, accuracy, limit, &result));

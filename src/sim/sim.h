@@ -171,7 +171,8 @@ pl_status pl_truncated_newton(pl_sim *sim, double h, const double *q, double siz
 /* For the residual and the stress at q in sim->residual and sim->gradient, the factor's move there and
  * the contact forces and law that were found with it, to `accuracy` of the right-hand side. `secant`: E
  * over the move, for one that is about right; or at q. Found, the step's forces are left in
- * sim->lambda. Overwrites sim->guess, sim->trial, sim->trial_move and sim->wanted. */
+ * sim->lambda. Overwrites sim->guess, sim->wanted, and sim->trial and sim->trial_move or sim->tangent.
+ */
 pl_status pl_coupled_newton(pl_sim *sim, const double *q, const double *move, bool secant,
                             double accuracy, int limit, double *step, pl_truncated *out);
 
