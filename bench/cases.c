@@ -132,6 +132,23 @@ static void build_bunny(const bench_case *c, pl_solver solver, bench_world *w)
     bench_floor(w, 0.1);
 }
 
+/* variant: blocks, each on a shelf of its own above the last, the lowest on the floor. */
+static void build_stack(const bench_case *c, pl_solver solver, bench_world *w)
+{
+    pl_scene_def def = scene_def(0.01, solver);
+    pl_body_def body = peer_body(1e5);
+    const double z[3] = {0, 0, 1}, storey = 0.15, thickness = 0.02;
+    bench_open(w, w->ctx, &def);
+    for (int k = 0; k < c->variant; k++) {
+        pl_mesh *mesh = bench_grid(w, 11, 11, 6, 0.02);
+        bench_place(mesh, z, 0, k * storey);
+        bench_add(w, mesh, &body);
+    }
+    bench_floor(w, 0.3);
+    for (int k = 1; k < c->variant; k++)
+        bench_shelf(w, 0.3, thickness, k * storey);
+}
+
 #define ARAP_(size, k)                                                                                 \
     {                                                                                                  \
         "armadillo-arap-" size, "hangs by its hands, h 0.05", BENCH_ELASTIC, 40, false,                \
@@ -171,6 +188,8 @@ const bench_case bench_cases[] = {
      build_bunny, 1500},
     {"bunny-4k", "the same", BENCH_CONTACT, 60, false, build_bunny, 4100},
     {"bunny-10k", "the same", BENCH_CONTACT, 60, false, build_bunny, 9800},
+    {"stack", "4 blocks of 11x11x6 nodes rest on shelves above each other, mu 0.3, E 1e5, h 0.01",
+     BENCH_CONTACT, 60, false, build_stack, 4},
 };
 
 const int bench_case_count = sizeof bench_cases / sizeof *bench_cases;

@@ -52,6 +52,18 @@ void bench_floor(bench_world *w, double friction)
         w->status = pl_scene_add_collider(w->scene, &def, NULL);
 }
 
+void bench_shelf(bench_world *w, double friction, double thickness, double top)
+{
+    pl_collider_def def = pl_collider_def_default();
+    def.shape = PL_BOX;
+    def.size[0] = def.size[1] = 0.5;
+    def.size[2] = 0.5 * thickness;
+    def.pose[2] = top - 0.5 * thickness;
+    def.friction = friction;
+    if (w->status == PL_OK)
+        w->status = pl_scene_add_collider(w->scene, &def, NULL);
+}
+
 void bench_slope(pl_scene_def *def, double degrees)
 {
     double angle = degrees * acos(-1) / 180;

@@ -25,6 +25,8 @@ void bench_place(pl_mesh *mesh, const double axis[3], double angle, double lowes
 void bench_add(bench_world *w, pl_mesh *mesh, const pl_body_def *def);
 /* The half-space z <= 0. */
 void bench_floor(bench_world *w, double friction);
+/* A box 1 m wide whose upper face is at z = top. */
+void bench_shelf(bench_world *w, double friction, double thickness, double top);
 /* Gravity of 9.81 m/s^2 as it acts on a slope of this many degrees: downhill is +x. */
 void bench_slope(pl_scene_def *def, double degrees);
 /* Pins the last body's vertices that lie at an end of its bounding box. */
