@@ -92,8 +92,6 @@ static pl_status attempt(pl_newton *s, const double *step, double t, bool *accep
     return PL_OK;
 }
 
-/* ---- Without contacts ---- */
-
 /* How far to go along a step downhill: twice as long as long as the potential falls, or half until it
  * does. Contact forces count as constant. */
 static void search_downhill(pl_newton *s, double *step)
@@ -119,6 +117,8 @@ static void search_downhill(pl_newton *s, double *step)
         cblas_dscal(3 * sim->n, factor, step, 1);
     }
 }
+
+/* ---- Without contacts ---- */
 
 /* Newton's own step, or one downhill; where even a quarter of it is too far, a fresh factor is better.
  */
