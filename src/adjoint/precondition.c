@@ -12,7 +12,8 @@
 #include "linalg/polar.h"
 
 #define DENSE_RATE 20e9 /* flops a second */
-#define WEAK       1e-7 /* of Dl: what rows left out of the LU may hear of other contacts */
+#define WEAK       1e-7 /* of Dl, in forces: what rows left out of the LU may hear of other */
+#define GIVE       1e-2 /* of Dd, in motions: contacts */
 #define TURN_AT    4    /* extra iterations from which on turning the factor is worth its while, */
 #define HALF_AT    2    /* and reading it in half precision costs few more */
 
@@ -70,19 +71,19 @@ static void turn_contacts(pl_linear *l)
     l->turned.count = set->count;
 }
 
-/* What solves with S = Dl + Dd W need: W^-1 where most contacts stick and it pays, or an LU. */
+/* What solves with S = Dl + Dd W need: W^-1 where most rows are firm and it pays, or an LU. */
 static pl_status factor_contacts(pl_linear *l, bool *singular)
 {
     pl_sim *sim = l->sim;
     pl_context *ctx = sim->ctx;
     pl_delassus *d = &sim->delassus;
     int m = sim->contacts.count;
-    bool suits = m >= PL_MANY_CONTACTS && pl_firm_suits(m, d->rho, l->laws);
+    bool suits = m >= PL_MANY_CONTACTS && pl_firm_suits(m, d->rho, l->laws, GIVE, WEAK);
     l->through_firm = false;
     *singular = false;
     if (suits && pl_delassus_invert(ctx, d, m)) {
         PL_TRY(pl_firm_reserve(ctx, &l->firm, l->contact_capacity));
-        l->through_firm = pl_firm_factor(ctx, &l->firm, m, d->rho, d->stiffness, l->laws);
+        l->through_firm = pl_firm_factor(ctx, &l->firm, m, d->stiffness, l->laws, GIVE);
     }
     if (l->through_firm)
         return pl_delassus_product(ctx, d, m, PL_PRODUCT_STIFFNESS, &l->stiffness);
@@ -97,9 +98,8 @@ static pl_status factor_contacts(pl_linear *l, bool *singular)
 /* x [3 m] <- S^-1 x, or S^-T x */
 static void solve_schur(pl_linear *l, double *x)
 {
-    const pl_delassus *d = &l->sim->delassus;
     if (l->through_firm)
-        pl_firm_solve(l->sim->ctx, &l->firm, d->stiffness, l->stiffness, l->transposed, x, x);
+        pl_firm_solve(l->sim->ctx, &l->firm, l->stiffness, l->transposed, x, x);
     else
         pl_schur_solve(l->sim->ctx, &l->schur, l->transposed, x, x);
 }

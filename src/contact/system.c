@@ -7,7 +7,8 @@
 #include <lapacke.h>
 
 #define GMRES_LIMIT  12   /* more iterations than this and a new LU is cheaper */
-#define WEAK         0.1  /* of D_lambda: what rows left out of the LU may hear of other contacts */
+#define WEAK         0.1  /* of D_lambda, in forces: what rows left out of the LU may hear of other */
+#define GIVE         0.1  /* of D_delta, in motions: contacts */
 #define ROUGHLY      0.1  /* relative residual of an approximate answer */
 #define ROUGH_ENOUGH 1e-2 /* relative residual with a new LU that single precision may end at */
 
@@ -124,19 +125,20 @@ static pl_status apply_lu(void *user, const double *x, double *y)
 static pl_status apply_firm(void *user, const double *x, double *y)
 {
     const large_system *l = user;
-    pl_firm_solve(l->ctx, &l->s->firm, l->on->delassus->stiffness, l->stiffness, false, x, y);
+    pl_firm_solve(l->ctx, &l->s->firm, l->stiffness, false, x, y);
     return PL_OK;
 }
 
 /* Approximate inverses of S, in the order in which they are tried. */
 typedef enum way {
     OLD_LU, /* of an earlier S, as long as that is cheaper than a new one */
-    FIRM,   /* where most contacts stick */
+    FIRM,   /* where most rows are firm */
     NEW_LU,
     WAYS,
 } way;
 
-/* Makes the inverse ready; false if it is not to be had, or not to be tried. `suits`: most stick. */
+/* Makes the inverse ready; false if it is not to be had, or not to be tried. `suits`: most rows are
+ * firm. */
 static bool prepare(const large_system *l, way by, bool suits)
 {
     pl_contact_system *s = l->s;
@@ -149,7 +151,7 @@ static bool prepare(const large_system *l, way by, bool suits)
         if (!suits || !pl_delassus_invert(l->ctx, d, m))
             return false;
         if (!l->rough || !s->firm_made)
-            s->firm_made = pl_firm_factor(l->ctx, &s->firm, m, d->rho, d->stiffness, l->linear);
+            s->firm_made = pl_firm_factor(l->ctx, &s->firm, m, d->stiffness, l->linear, GIVE);
         return s->firm_made;
     default:
         pl_schur_factor(l->ctx, &s->schur, m, l->linear, d->single, WEAK);
@@ -250,7 +252,8 @@ static pl_status solve_many(large_system *l, const double *g, double accuracy, d
     pl_contact_system *s = l->s;
     int size = 3 * l->on->count;
     pl_krylov_result result = {0};
-    bool prepared = false, suits = pl_firm_suits(l->on->count, l->on->delassus->rho, l->linear);
+    bool prepared = false;
+    bool suits = pl_firm_suits(l->on->count, l->on->delassus->rho, l->linear, GIVE, WEAK);
     memset(x, 0, sizeof(double) * (size_t)size);
     for (way by = OLD_LU; by < WAYS && !result.converged; by++) {
         prepared = prepare(l, by, suits);

@@ -3,7 +3,7 @@
  *
  * Those of few contacts are solved by a dense LU; of many by GMRES, as well as the Newton step
  * deserves, with an approximate inverse: the LU of an earlier S (schur.h) for as long as that is
- * cheaper than a new one, or where most contacts stick W^-1 and an LU of the others (firm.h). All that
+ * cheaper than a new one, or where most rows are firm W^-1 and an LU of the others (firm.h). All that
  * is in single precision: it changes how fast Newton's method converges, never what it converges to.
  */
 #ifndef PL_CONTACT_SYSTEM_H
