@@ -17,10 +17,11 @@ typedef struct front {
     int threads;
 } front;
 
-/* Its columns are at `value` while it is worked on. */
-static front get_front(const pl_multifrontal *m, const pl_supernodes *l, int k, int threads,
+/* Its columns are at `value` while it is worked on, by a thread or by several. */
+static front get_front(const pl_multifrontal *m, const pl_supernodes *l, int k, int thread, int threads,
                        float *value)
 {
+    size_t from = m->rest_from[k];
     pl_panel p = pl_panel_of(l, k);
     double flops = (double)p.columns * p.height * p.height;
     return (front){
@@ -28,7 +29,7 @@ static front get_front(const pl_multifrontal *m, const pl_supernodes *l, int k, 
         .below = p.below,
         .height = p.height,
         .value = value,
-        .rest = m->rest + m->rest_from[k],
+        .rest = m->rest + from + (from < m->left ? 0 : (size_t)thread * m->room),
         .threads = flops < WORTH_THREADS ? 1 : threads,
     };
 }
@@ -115,7 +116,8 @@ done:
 }
 
 /* Room for the rests: a rest lives from its front to its parent's. Freed room is used again within a
- * part, and within the top; what a part leaves to the top stays. */
+ * part, by the thread's next part and by the top; what a part leaves to the top stays. Memory that is
+ * touched for the first time costs more than what is computed in it. */
 typedef struct room {
     size_t from, size;
     int until; /* the supernode that empties it */
@@ -124,13 +126,13 @@ typedef struct room {
 typedef struct rooms {
     room *live;
     int count;
-    size_t base, peak;
+    size_t peak;
 } rooms;
 
 /* The first gap that fits. Live rooms are kept in ascending order. */
 static size_t take_room(rooms *r, size_t size, int until)
 {
-    size_t from = r->base;
+    size_t from = 0;
     int at = 0;
     while (at < r->count && r->live[at].from - from < size) {
         from = r->live[at].from + r->live[at].size;
@@ -152,12 +154,24 @@ static void empty_rooms(rooms *r, int k)
     r->count = kept;
 }
 
+static size_t rest_values(const pl_supernodes *l, int k)
+{
+    size_t below = (size_t)pl_panel_of(l, k).below;
+    return below * below;
+}
+
+static bool left_to_top(const pl_supernodes *l, const pl_triangular *t, int k)
+{
+    int parent = pl_triangular_parent(t, l, k);
+    return t->in_part[k] && parent >= 0 && !t->in_part[parent];
+}
+
+/* What is not left to the top. */
 static void place_rest(pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t, int k,
                        rooms *r)
 {
-    size_t below = (size_t)(l->begin[k + 1] - l->begin[k] - l->first[k + 1] + l->first[k]);
-    if (below > 0)
-        m->rest_from[k] = take_room(r, below * below, pl_triangular_parent(t, l, k));
+    if (rest_values(l, k) > 0 && !left_to_top(l, t, k))
+        m->rest_from[k] = m->left + take_room(r, rest_values(l, k), pl_triangular_parent(t, l, k));
     empty_rooms(r, k);
 }
 
@@ -167,16 +181,20 @@ static pl_status place_rests(pl_multifrontal *m, const pl_supernodes *l, const p
     rooms r = {0};
     PL_NEW(m->ctx, m->rest_from, l->count, done);
     PL_NEW(m->ctx, r.live, l->count + 1, done);
-    for (int p = 0; p < t->part_count; p++) {
-        r.base = r.peak, r.count = 0;
+    for (int k = 0; k < l->count; k++)
+        if (left_to_top(l, t, k)) {
+            m->rest_from[k] = m->left;
+            m->left += rest_values(l, k);
+        }
+    for (int p = 0; p < t->part_count; p++, r.count = 0)
         for (int k = t->parts[p].begin; k < t->parts[p].end; k++)
             place_rest(m, l, t, k, &r);
-    }
-    r.base = r.peak, r.count = 0;
+    m->room = r.peak;
     for (int k = 0; k < l->count; k++)
         if (!t->in_part[k])
             place_rest(m, l, t, k, &r);
-    PL_NEW(m->ctx, m->rest, r.peak, done);
+    size_t rooms_of_threads = (size_t)m->ctx->threads * m->room;
+    PL_NEW(m->ctx, m->rest, m->left + (r.peak > rooms_of_threads ? r.peak : rooms_of_threads), done);
 done:
     pl_free(m->ctx, r.live);
     return status;
@@ -235,7 +253,7 @@ static void add_columns(const pl_multifrontal *m, const front *child, int from, 
 }
 
 static void assemble(const pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t,
-                     const double *blocks, int k, const front *f)
+                     const double *blocks, int k, int thread, const front *f)
 {
     memset(f->value, 0, sizeof(float) * (size_t)f->height * (size_t)f->columns);
     /* By threads, because most of it is pages that are touched for the first time. */
@@ -253,7 +271,7 @@ static void assemble(const pl_multifrontal *m, const pl_supernodes *l, const pl_
     }
     for (int i = m->child_from[k]; i < m->child_from[k + 1]; i++) {
         int child = m->child[i], from = t->triple_from[child], count = t->triple_from[child + 1] - from;
-        front c = get_front(m, l, child, 1, NULL);
+        front c = get_front(m, l, child, thread, 1, NULL);
 #pragma omp parallel for num_threads(f->threads) schedule(dynamic, 8) if (f->threads > 1)
         for (int j = 0; j < count; j++)
             add_columns(m, &c, from, count, j, f);
@@ -312,11 +330,13 @@ static void reduce_rest(const front *f)
     }
 }
 
+/* By one thread, or by `threads` of which this is the first. */
 static bool factor_front(const pl_multifrontal *m, const pl_supernodes *l, pl_triangular *t,
-                         const double *blocks, int k, int threads, float *scratch)
+                         const double *blocks, int k, int thread, int threads)
 {
-    front f = get_front(m, l, k, threads, scratch);
-    assemble(m, l, t, blocks, k, &f);
+    float *scratch = pl_triangular_scratch(t, thread);
+    front f = get_front(m, l, k, thread, threads, scratch);
+    assemble(m, l, t, blocks, k, thread, &f);
     if (m->schur && k == l->count - 1)
         memcpy(m->schur, f.value, sizeof(float) * (size_t)f.columns * (size_t)f.columns);
     if (!factor_columns(&f))
@@ -335,9 +355,9 @@ bool pl_multifrontal_factor(pl_multifrontal *m, const pl_supernodes *l, pl_trian
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(&& : made)
     for (int p = 0; p < t->part_count; p++)
         for (int k = t->parts[p].begin; made && k < t->parts[p].end; k++)
-            made = factor_front(m, l, t, blocks, k, 1, pl_triangular_scratch(t, omp_get_thread_num()));
+            made = factor_front(m, l, t, blocks, k, omp_get_thread_num(), 1);
     for (int k = 0; made && k < l->count; k++)
         if (!t->in_part[k])
-            made = factor_front(m, l, t, blocks, k, threads, pl_triangular_scratch(t, 0));
+            made = factor_front(m, l, t, blocks, k, 0, threads);
     return made;
 }

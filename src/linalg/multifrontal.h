@@ -31,7 +31,9 @@ typedef struct pl_multifrontal {
     int *child;
     int *position; /* of the vertices below each supernode (pl_triangular.triple): row in the parent, */
     int *run_end;  /* and the first vertex after it that does not follow it there */
-    size_t *rest_from; /* [count] where F22 is in rest */
+    size_t *rest_from; /* [count] where F22 is in rest: what parts leave to the top comes first, then
+                        * room for each thread, with which the top begins anew */
+    size_t left, room; /* values of the first, and of each of the others */
     float *rest;
     float *schur; /* F11 of the last supernode, column-major, the lower triangle; NULL if not kept */
 } pl_multifrontal;
