@@ -255,12 +255,43 @@ static void test_limits(void **state)
     }
 }
 
+/* Of a change of motion and force the least one that does the same to the law is its projection: what
+ * is left does nothing, and is orthogonal to it. */
+static void test_least_change(void **state)
+{
+    (void)state;
+    uint64_t seed = 17;
+    for (int i = 0; i < REGIMES; i++) {
+        const pl_law *law = &regimes[i].law;
+        double lambda[3], r[3], motion[3], force[3], least_motion[3], least_force[3], along = 0;
+        pl_law_linear at;
+        closed_form(law, regimes[i].delta, lambda);
+        pl_law_newton(law, regimes[i].delta, lambda, &at);
+        for (int k = 0; k < 3; k++) {
+            motion[k] = test_random(&seed);
+            force[k] = test_random(&seed) / law->rho;
+        }
+        for (int k = 0; k < 3; k++)
+            r[k] = pl_dot3(at.d_delta + 3 * k, motion) + pl_dot3(at.d_lambda + 3 * k, force);
+        pl_law_least(&at, law->rho, r, least_motion, least_force);
+        for (int k = 0; k < 3; k++) {
+            assert_close(pl_dot3(at.d_delta + 3 * k, least_motion) +
+                             pl_dot3(at.d_lambda + 3 * k, least_force),
+                         r[k], 1e-12);
+            along += least_motion[k] * (motion[k] - least_motion[k]) +
+                     law->rho * law->rho * least_force[k] * (force[k] - least_force[k]);
+        }
+        assert_close(along, 0, 1e-12);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_solutions_are_roots),
         cmocka_unit_test(test_other_points_are_not),
         cmocka_unit_test(test_newton_matrix),
+        cmocka_unit_test(test_least_change),
         cmocka_unit_test(test_derivative_of_the_solution),
         cmocka_unit_test(test_resolve_does_not_cancel),
         cmocka_unit_test(test_limits),

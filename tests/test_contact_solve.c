@@ -27,7 +27,7 @@ static pl_contact_problem given(problem *p, int m, const double *origin)
     p->delassus.stiffness = p->stiffness;
     p->delassus.lower = p->scratch;
     contact_products_renew(&p->delassus, m, p->rho);
-    return (pl_contact_problem){{m, p->laws, &p->delassus}, p->b, origin};
+    return (pl_contact_problem){.on = {m, p->laws, &p->delassus}, .b = p->b, .origin = origin};
 }
 
 /* W = rho (G G^T + 0.2 I) with columns of G in proportion to 1/sqrt(size): contacts that feel each
@@ -172,6 +172,53 @@ static void test_many_contacts(void **state)
         assert_close(lambda[i], fresh[i], 1e-7 * (1 + fabs(fresh[i])));
     pl_contact_solver_free(ctx, &s);
     pl_contact_solver_free(ctx, &other);
+    contact_products_free(ctx, &p.delassus);
+    pl_context_destroy(ctx);
+}
+
+/* Contacts near their answer, each a vertex of its own, that may add a little to what W makes of the
+ * forces: they meet the law as well as ever, after fewer iterations. */
+static void test_slack(void **state)
+{
+    (void)state;
+    const double slack = 1e-14, change = 1e-9; /* m */
+    pl_context *ctx = test_context(2);
+    static problem p;
+    static double near[3 * MANY], lambda[3 * MANY];
+    pl_contact_solver first = {0};
+    int iterations[2], size = 3 * MANY;
+    uint64_t seed = 5;
+    make(&p, MANY, 0.3, 31);
+    solve(ctx, &first, &p, near);
+    for (int i = 0; i < size; i++)
+        p.b[i] = first.delta[i] + change * test_random(&seed);
+    for (int with = 0; with < 2; with++) {
+        pl_contact_solver s = {0};
+        pl_contact_solution out;
+        pl_contact_problem again = given(&p, MANY, near);
+        again.slack = with * slack;
+        p.delassus.apart = true;
+        memcpy(lambda, near, sizeof lambda);
+        assert_ok(ctx, pl_contact_solve(ctx, &s, &again, 0, lambda, &out));
+        assert_true(out.converged);
+        iterations[with] = out.iterations;
+        for (int i = 0; i < size; i++) {
+            double moved = 0;
+            for (int j = 0; j < size; j++)
+                moved += p.w[i * size + j] * s.change[j];
+            assert_close(s.delta[i], p.b[i] + s.moved[i], 1e-24);
+            /* W in single precision, in a sum of 450 */
+            assert_close(s.moved[i], moved, with * 2 * slack + 1e-6 * change);
+        }
+        for (int c = 0; c < MANY; c++) {
+            pl_law_error e = pl_law_check(&p.laws[c], s.delta + 3 * c, lambda + 3 * c);
+            assert_true(e.complementarity < 2e-9 && e.cone <= 1e-12 * lambda[3 * c]);
+        }
+        pl_contact_solver_free(ctx, &s);
+    }
+    assert_true(iterations[1] < iterations[0]);
+    p.delassus.apart = false;
+    pl_contact_solver_free(ctx, &first);
     contact_products_free(ctx, &p.delassus);
     pl_context_destroy(ctx);
 }
@@ -425,6 +472,7 @@ int main(void)
         cmocka_unit_test(test_cold_and_warm),
         cmocka_unit_test(test_goal),
         cmocka_unit_test(test_many_contacts),
+        cmocka_unit_test(test_slack),
         cmocka_unit_test(test_lasting),
         cmocka_unit_test(test_bad_guesses),
         cmocka_unit_test(test_friction_vanishes),

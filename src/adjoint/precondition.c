@@ -244,28 +244,19 @@ static void meet_row_transposed(const pl_linear *l, int c, const double *x, cons
     }
 }
 
-/* The nearest motion and force w that meet it, Dd motion + Dl w = rho x/h^2, forces measured as motions
- * by rho. */
+/* The nearest motion and force w that meet it, Dd motion + Dl w = rho x/h^2. */
 static void meet_row(const pl_linear *l, int c, const double *x, double *w, double *motion, double *f)
 {
     const pl_law_linear *law = &l->laws[c];
-    double h2 = l->sub.h * l->sub.h, rho = l->rho[c];
-    double normal[9], inverse[9], left[3], push[3], by[3];
-    for (int a = 0; a < 3; a++)
-        for (int b = 0; b < 3; b++)
-            normal[3 * a + b] = pl_dot3(law->d_delta + 3 * a, law->d_delta + 3 * b) +
-                                pl_dot3(law->d_lambda + 3 * a, law->d_lambda + 3 * b) / (rho * rho);
-    pl_inverse3(normal, inverse);
+    double h2 = l->sub.h * l->sub.h, left[3], push[3], by[3];
     pl_mat3_vec(law->d_delta, motion, left);
     pl_mat3_vec(law->d_lambda, w, push);
     for (int k = 0; k < 3; k++)
-        left[k] = rho / h2 * x[k] - left[k] - push[k];
-    pl_mat3_vec(inverse, left, by);
-    pl_mat3_tvec(law->d_delta, by, left);
-    pl_mat3_tvec(law->d_lambda, by, push);
+        left[k] = l->rho[c] / h2 * x[k] - left[k] - push[k];
+    pl_law_least(law, l->rho[c], left, by, push);
     for (int k = 0; k < 3; k++) {
-        motion[k] += left[k];
-        w[k] += push[k] / (rho * rho);
+        motion[k] += by[k];
+        w[k] += push[k];
         f[k] = w[k];
     }
 }

@@ -1,6 +1,8 @@
 /* The contact law: Fischer-Burmeister residuals for the solver, the exact derivative for gradients. */
 #include "contact/law.h"
 
+#include "core/vec.h"
+
 /* phi = a + b - sqrt(a^2 + b^2 + c) = 0 iff ab = c/2 with both positive; without cancellation. */
 typedef struct fischer {
     double value, da, db;
@@ -68,6 +70,22 @@ void pl_law_newton(const pl_law *law, const double delta[3], const double lambda
         out->d_lambda[7 + k] = wl * perp[k];
         out->residual[2] += wd * perp[k] * delta[1 + k] + wl * perp[k] * lambda[1 + k];
     }
+}
+
+void pl_law_least(const pl_law_linear *at, double rho, const double r[3], double motion[3],
+                  double force[3])
+{
+    double normal[9], inverse[9], by[3];
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++)
+            normal[3 * a + b] = pl_dot3(at->d_delta + 3 * a, at->d_delta + 3 * b) +
+                                pl_dot3(at->d_lambda + 3 * a, at->d_lambda + 3 * b) / (rho * rho);
+    pl_inverse3(normal, inverse);
+    pl_mat3_vec(inverse, r, by);
+    pl_mat3_tvec(at->d_delta, by, motion);
+    pl_mat3_tvec(at->d_lambda, by, force);
+    for (int k = 0; k < 3; k++)
+        force[k] /= rho * rho;
 }
 
 pl_law_error pl_law_check(const pl_law *law, const double delta[3], const double lambda[3])

@@ -30,6 +30,10 @@ typedef struct pl_law_linear {
 void pl_law_newton(const pl_law *law, const double delta[3], const double lambda[3],
                    pl_law_linear *out);
 
+/* The least motion and force, measured as a motion by rho, with D_delta motion + D_lambda force = r. */
+void pl_law_least(const pl_law_linear *at, double rho, const double r[3], double motion[3],
+                  double force[3]);
+
 /* How far a pair is from the law: complementarity = |delta_n lambda_n/eps^2 - 1|, and the same for (2);
  * cone = |lambda_f| - mu lambda_n in N. */
 typedef struct pl_law_error {

@@ -42,11 +42,13 @@ typedef struct pl_contact_problem {
     pl_coupling on;       /* m contacts */
     const double *b;      /* [3 m] delta at lambda = origin, m */
     const double *origin; /* [3 m] N, near the answer */
+    double slack;         /* m: what of delta = b + W change is nothing to the balance of forces */
 } pl_contact_problem;
 
 /* lambda [3 m] is the guess and the answer. Residuals below `goal` (m) will do; 0 asks for as much as
  * rounding allows. The converged delta is left in s->delta, lambda - origin before lambda was
- * rounded in s->change, and W times that in s->moved. PL_OK also when not converged: look at *out. */
+ * rounded in s->change, and W times that, but for the slack, in s->moved. PL_OK also when not
+ * converged: look at *out. */
 pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *problem,
                            double goal, double *lambda, pl_contact_solution *out);
 

@@ -10,6 +10,7 @@
 #include "core/vec.h"
 
 #define LAW_GOAL        0.003 /* of the correction: how well the contact law is solved on the way */
+#define LAW_SLACK       1e-4  /* of the tolerance: what each contact may add to meet its law */
 #define BLOCKS          16    /* of vertices, that threads share, */
 #define WORTH_THREADS   2000  /* as many of them */
 #define LAW_EXACT_BELOW 1     /* tolerances: expecting a correction as small as this, to rounding */
@@ -141,7 +142,10 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
     pl_contact_solution solution;
     pl_contacts_delta_exact(sim->ctx, &sim->contacts, s->sub->q0, q, move, sim->free_motion);
     double goal = law_goal(s, move);
-    pl_contact_problem problem = {pl_newton_coupling(sim), sim->free_motion, sim->origin};
+    pl_contact_problem problem = {.on = pl_newton_coupling(sim),
+                                  .b = sim->free_motion,
+                                  .origin = sim->origin,
+                                  .slack = LAW_SLACK * sim->scene->def.tolerance};
     PL_TRY(pl_contact_solve(sim->ctx, &sim->contact_solver, &problem, goal, sim->lambda, &solution));
     sim->info.inner_iterations += solution.iterations;
     s->law_failed = !solution.converged;
