@@ -37,8 +37,8 @@ void pl_sim_forget(pl_sim *sim)
     pl_matrix_forget(sim);
     pl_contact_solver_forget(&sim->contact_solver);
     pl_anderson_reset(&sim->anderson);
-    sim->accelerated = 0;
-    sim->guessed = 0;
+    pl_forecast_reset(&sim->forecast);
+    sim->guess_imbalance = 0;
     sim->first_rate = 0;
 }
 
@@ -86,9 +86,9 @@ static pl_status allocate(pl_sim *sim)
     double **scalars[] = {&sim->mass, &sim->damping, &sim->pin_stiffness, &sim->diagonal};
     for (size_t k = 0; k < sizeof scalars / sizeof *scalars; k++)
         PL_NEW(ctx, *scalars[k], n, done);
-    double **vectors[] = {&sim->external, &sim->gradient,     &sim->residual, &sim->guess,
-                          &sim->iterate,  &sim->move,         &sim->trial,    &sim->trial_move,
-                          &sim->combined, &sim->acceleration, &sim->jerk,     &sim->spring};
+    double **vectors[] = {&sim->external, &sim->gradient, &sim->residual, &sim->guess,
+                          &sim->iterate,  &sim->move,     &sim->trial,    &sim->trial_move,
+                          &sim->combined, &sim->spring};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(ctx, *vectors[k], 3 * n, done);
     PL_NEW(ctx, sim->vertex_work, 2 * n, done);
@@ -100,6 +100,7 @@ static pl_status allocate(pl_sim *sim)
     PL_CHECK(pl_drive_create(scene, &sim->drive), done);
     PL_CHECK(pl_drive_create(scene, &sim->substep_drive), done);
     PL_CHECK(pl_state_create(scene, &sim->backup), done);
+    PL_CHECK(pl_forecast_create(ctx, sim->n, &sim->forecast), done);
     PL_CHECK(pl_anderson_create(ctx, 3 * sim->n, &sim->anderson), done);
     PL_CHECK(pl_krylov_reserve(ctx, &sim->krylov, 3 * sim->n, 1), done);
     PL_CHECK(pl_delassus_create(ctx, sim->n, &sim->delassus), done);
@@ -144,6 +145,7 @@ void pl_sim_destroy(pl_sim *sim)
     pl_chol_destroy(sim->tangent_factor);
     pl_chol_destroy(sim->constant_factor);
     pl_contact_set_free(ctx, &sim->contacts);
+    pl_forecast_free(ctx, &sim->forecast);
     pl_anderson_free(&sim->anderson);
     pl_krylov_free(ctx, &sim->krylov);
     pl_delassus_free(ctx, &sim->delassus);
@@ -151,13 +153,13 @@ void pl_sim_destroy(pl_sim *sim)
     pl_drive_free(ctx, &sim->drive);
     pl_drive_free(ctx, &sim->substep_drive);
     pl_state_destroy(sim->scene, sim->backup);
-    void *arrays[] = {
-        sim->mass,     sim->damping,  sim->pin_stiffness, sim->diagonal,    sim->tangent,
-        sim->constant, sim->shapes,   sim->laws,          sim->lambda,      sim->free_motion,
-        sim->external, sim->gradient, sim->residual,      sim->guess,       sim->iterate,
-        sim->move,     sim->trial,    sim->trial_move,    sim->combined,    sim->acceleration,
-        sim->jerk,     sim->spring,   sim->pose_start,    sim->vertex_work, sim->element_work,
-        sim->origin,   sim->wanted,   sim->delta,         sim->coupled,     sim};
+    void *arrays[] = {sim->mass,       sim->damping,     sim->pin_stiffness, sim->diagonal,
+                      sim->tangent,    sim->constant,    sim->shapes,        sim->laws,
+                      sim->lambda,     sim->free_motion, sim->external,      sim->gradient,
+                      sim->residual,   sim->guess,       sim->iterate,       sim->move,
+                      sim->trial,      sim->trial_move,  sim->combined,      sim->spring,
+                      sim->pose_start, sim->vertex_work, sim->element_work,  sim->origin,
+                      sim->wanted,     sim->delta,       sim->coupled,       sim};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }

@@ -17,6 +17,7 @@
 #include "linalg/anderson.h"
 #include "linalg/krylov.h"
 #include "linalg/chol.h"
+#include "sim/forecast.h"
 #include "sim/scene.h"
 
 /* What drives a step, resolved: every array is filled. */
@@ -97,11 +98,8 @@ struct pl_sim {
     double *element_work; /* [element_count] */
     pl_drive drive, substep_drive;
     double *pose_start;     /* [collider_count, 7] */
-    int accelerated;        /* substeps that the next one's guess knows, up to two: */
-    double *acceleration;   /* [n, 3] of the last one, */
-    double *jerk;           /* [n, 3] and what it changed by since the one before */
-    int guessed;            /* the order of the last guess, */
-    double guess_imbalance; /* and how far from balance it was */
+    pl_forecast forecast;   /* what the next substep's guess knows of the last ones */
+    double guess_imbalance; /* how far from balance the last guess was */
     double first_rate;      /* of convergence after the last one's first correction; 0 = not known */
     pl_state *backup;       /* the state before the step */
     pl_step_info info;

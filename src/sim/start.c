@@ -3,7 +3,9 @@
 
 #include "core/vec.h"
 
-#define AS_CLOSE 4.0 /* of the squared distance from balance: of two guesses in a row */
+#define AS_CLOSE      4.0  /* of the squared distance from balance */
+#define FEWEST_TERMS  2    /* of a forecast: fewer tell less than polynomials */
+#define WORTH_THREADS 2000 /* vertices */
 
 /* Forces of the last step's contacts, as far as they are contacts again; whether they are the same. */
 static bool warm_start(pl_contact_set *set, const pl_state *state)
@@ -38,43 +40,46 @@ pl_obstacles pl_substep_obstacles(const pl_sim *sim, const pl_substep *sub)
     };
 }
 
-/* The squared length of the residual at the point last evaluated, forces divided by masses. */
-static double imbalance(pl_newton *s)
+/* The squared length of the residual at the point last evaluated, forces divided by masses: of the
+ * vertices that touch nothing, because the others' forces are still to be found. */
+static double imbalance(const pl_newton *s)
 {
-    pl_sim *sim = s->sim;
-    double h2 = s->sub->h * s->sub->h, sum = 0;
-    for (int c = 0; c < sim->contacts.count; c++)
-        pl_contact_scatter(&sim->contacts.points[c], -h2, sim->contacts.points[c].lambda,
-                           sim->residual);
-    for (int i = 0; i < 3 * sim->n; i++)
-        sum += sim->residual[i] * sim->residual[i] / sim->mass[i / 3];
-    for (int c = 0; c < sim->contacts.count; c++)
-        pl_contact_scatter(&sim->contacts.points[c], h2, sim->contacts.points[c].lambda, sim->residual);
+    const pl_sim *sim = s->sim;
+    double sum = 0;
+    int c = 0;
+    for (int i = 0; i < sim->n; i++) {
+        while (c < sim->contacts.count && sim->contacts.points[c].vertex[0] < i)
+            c++;
+        if (c == sim->contacts.count || sim->contacts.points[c].vertex[0] != i)
+            sum += pl_dot3(sim->residual + 3 * i, sim->residual + 3 * i) / sim->mass[i];
+    }
     return sum;
 }
 
-/* sim->trial = q0 + h v0, of the first order + h^2 a with the last substep's acceleration, of the
- * second
- * + h^2 (a + da) with what that changed by; returns how far it is from balance. */
-static double try_order(pl_newton *s, int order)
+/* sim->trial = q0 + h v0 + h^2 sum_j c_j a_j; returns how far it is from balance. */
+static double try_terms(pl_newton *s, int terms, const double *c)
 {
     pl_sim *sim = s->sim;
     const pl_substep *sub = s->sub;
+    const double *past[PL_FORECAST_TERMS];
     double h = sub->h;
-    for (int i = 0; i < 3 * sim->n; i++)
-        sim->trial[i] =
-            sub->q0[i] + h * sub->v0[i] +
-            h * h * ((order > 0 ? sim->acceleration[i] : 0) + (order > 1 ? sim->jerk[i] : 0));
+    for (int j = 0; j < terms; j++)
+        past[j] = pl_forecast_past(&sim->forecast, j);
+#pragma omp parallel for num_threads(sim->ctx->threads) schedule(static) if (sim->n > WORTH_THREADS)
+    for (int i = 0; i < 3 * sim->n; i++) {
+        double a = 0;
+        for (int j = 0; j < terms; j++)
+            a += c[j] * past[j][i];
+        sim->trial[i] = sub->q0[i] + h * sub->v0[i] + h * h * a;
+    }
     return pl_newton_evaluate(s, sim->trial) ? imbalance(s) : INFINITY;
 }
 
-static void take_trial(pl_newton *s, int order, double imbalance)
+static void take_trial(pl_sim *sim, double there)
 {
-    pl_sim *sim = s->sim;
     double *swap = sim->iterate;
     sim->iterate = sim->trial, sim->trial = swap;
-    sim->guessed = order;
-    sim->guess_imbalance = imbalance;
+    sim->guess_imbalance = there;
 }
 
 /* sim->iterate = q0 + h v0, shortened until it is admissible. */
@@ -96,50 +101,62 @@ static pl_status guess_admissible(pl_newton *s)
                    sub->step + 1, s->inadmissible - body->element_offset, body->name);
 }
 
-/* Of the orders known, each as long as it is closer to balance than the one before. */
-static pl_status compare_all(pl_newton *s)
+/* A straight line, then a parabola, then a cubic, each as long as it is closer to balance than the one
+ * before. */
+static pl_status guess_polynomial(pl_newton *s)
 {
+    static const double c[2][2] = {{1}, {2, -1}};
     pl_sim *sim = s->sim;
-    PL_TRY(guess_admissible(s));
-    if (!sim->accelerated)
-        return PL_OK;
     bool better = true;
-    sim->guessed = 0;
+    PL_TRY(guess_admissible(s));
     sim->guess_imbalance = imbalance(s);
-    for (int order = 1; better && order <= sim->accelerated; order++) {
-        double there = try_order(s, order);
+    for (int order = 1; better && order <= pl_smaller(sim->forecast.count, 2); order++) {
+        double there = try_terms(s, order, c[order - 1]);
         better = there < sim->guess_imbalance;
         if (better)
-            take_trial(s, order, there);
+            take_trial(sim, there);
     }
     if (!better)
         pl_newton_evaluate(s, sim->iterate);
     return PL_OK;
 }
 
-/* Of the first and the second order the one closer to balance, if it comes as close as the last guess
- * did; tried last is what was better then, because it is evaluated afterwards. */
-static bool compare_two(pl_newton *s)
+/* Forces of vertices in one contact each as balance at the point last evaluated asks for them: what is
+ * left to the factor, which is in single precision, is not what forces of another time leave. */
+static void take_reactions(pl_newton *s)
 {
     pl_sim *sim = s->sim;
-    int likely = sim->guessed, other = 3 - likely;
-    double limit = AS_CLOSE * sim->guess_imbalance, one = try_order(s, other);
-    take_trial(s, other, one);
-    double two = try_order(s, likely);
-    if (two <= one)
-        take_trial(s, likely, two);
-    else if (one <= limit)
-        pl_newton_evaluate(s, sim->iterate);
-    return sim->guess_imbalance <= limit;
+    pl_contact_point *p = sim->contacts.points;
+    double h2 = s->sub->h * s->sub->h;
+    for (int c = 0, m = sim->contacts.count; c < m; c++) {
+        int v = p[c].vertex[0];
+        bool alone = p[c].count == 1 && (c == 0 || p[c - 1].vertex[0] != v) &&
+                     (c + 1 == m || p[c + 1].vertex[0] != v);
+        if (!alone)
+            continue;
+        pl_mat3_vec(p[c].frame, sim->residual + 3 * v, p[c].lambda);
+        for (int k = 0; k < 3; k++) /* without friction none across, to the last digit */
+            p[c].lambda[k] *= k > 0 && p[c].mu == 0 ? 0 : 1 / h2;
+    }
 }
 
-/* The first iterate. In smooth motion one of the higher orders is the best. */
+/* The first iterate: the forecast, if it comes about as close to balance as it should, or as the last
+ * one did, or closer than what else there is. */
 static pl_status guess(pl_newton *s)
 {
     pl_sim *sim = s->sim;
-    bool smooth = sim->accelerated == 2 && sim->guessed > 0;
-    if (!smooth || !compare_two(s))
-        PL_TRY(compare_all(s));
+    double c[PL_FORECAST_TERMS], left, h2 = s->sub->h * s->sub->h, there = INFINITY;
+    int terms = pl_forecast_fit(&sim->forecast, c, &left);
+    if (terms >= FEWEST_TERMS)
+        there = try_terms(s, terms, c);
+    if (there <= AS_CLOSE * fmax(h2 * h2 * left, sim->guess_imbalance)) {
+        take_trial(sim, there);
+        take_reactions(s);
+    } else {
+        PL_TRY(guess_polynomial(s));
+        if (there < sim->guess_imbalance)
+            take_trial(sim, try_terms(s, terms, c));
+    }
     s->energy = s->potential;
     return PL_OK;
 }

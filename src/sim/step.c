@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#define WORTH_THREADS 2000 /* vertices */
+
 typedef struct step {
     pl_sim *sim;
     pl_state *state;
@@ -34,15 +36,14 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
     for (int c = 0; c < m; c++)
         state->contacts[c] = pl_contact_tell(&sim->contacts.points[c], sim->trial);
     state->contact_count = m;
+#pragma omp parallel for num_threads(sim->ctx->threads) schedule(static) if (sim->n > WORTH_THREADS)
     for (int i = 0; i < 3 * sim->n; i++) {
         double v = sim->trial[i] / sub->h;
-        double a = (v - state->v[i]) / sub->h;
-        sim->jerk[i] = a - sim->acceleration[i];
-        sim->acceleration[i] = a;
+        sim->trial[i] = (v - state->v[i]) / sub->h;
         state->v[i] = v;
         state->q[i] = sim->iterate[i];
     }
-    sim->accelerated = sim->accelerated < 2 ? sim->accelerated + 1 : 2;
+    pl_forecast_add(sim->ctx, &sim->forecast, sim->mass, sim->trial);
     memcpy(state->pin_target, sub->drive->pin_target,
            sizeof(double) * 3 * (size_t)sim->scene->pin_vertex_count);
     memcpy(state->collider_pose, sub->drive->collider_pose,
