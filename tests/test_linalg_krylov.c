@@ -225,6 +225,39 @@ static void test_gmres_that_is_impatient(void **state)
     finish(&f);
 }
 
+/* Near enough by what the preconditioner makes of the residual, of all unknowns or the first ones:
+ * fewer iterations, and the residual as it is. */
+static void test_gmres_that_is_near(void **state)
+{
+    (void)state;
+    double exact[SIZE], made[SIZE];
+    fixture f;
+    start(&f, 3, SIZE);
+    for (int i = 0; i < SIZE; i++) /* so that Jacobi's is close to the inverse */
+        f.d.diagonal[i] = f.d.a[(SIZE + 1) * i] *= 20;
+    assert_ok(f.ctx, solve(&f, pl_gmres, jacobi, 1e-12, SIZE));
+    int all = f.result.iterations;
+    memcpy(exact, f.x, sizeof exact);
+    for (int counted = SIZE; counted > 0; counted -= SIZE / 2) {
+        f.k.near = 1e-5;
+        f.k.near_size = counted;
+        assert_ok(f.ctx, solve(&f, pl_gmres, jacobi, 1e-12, SIZE));
+        assert_true(f.result.converged && f.result.residual > 1e-12 && f.result.iterations < all);
+        assert_close(f.result.residual, true_residual(&f.d, f.b, f.x), 1e-15);
+        for (int i = 0; i < counted; i++)
+            assert_close(f.x[i], exact[i], 2 * f.k.near);
+        /* One iteration less would not have been: its residual by the same measure. */
+        f.k.near = 0;
+        assert_ok(f.ctx, solve(&f, pl_gmres, jacobi, 1e-12, f.result.iterations - 1));
+        multiply(&f.d, f.x, made);
+        double most = 0;
+        for (int i = 0; i < counted; i++)
+            most = fmax(most, fabs(f.b[i] - made[i]) / f.d.diagonal[i]);
+        assert_true(most > 1e-6);
+    }
+    finish(&f);
+}
+
 /* A direction of negative curvature must be noticed, not divided by. */
 static void test_cg_notices_an_indefinite_matrix(void **state)
 {
@@ -309,6 +342,7 @@ int main(void)
         cmocka_unit_test(test_gmres_with_a_rough_product),
         cmocka_unit_test(test_gmres_that_is_trusted),
         cmocka_unit_test(test_gmres_that_is_impatient),
+        cmocka_unit_test(test_gmres_that_is_near),
         cmocka_unit_test(test_cg_notices_an_indefinite_matrix),
         cmocka_unit_test(test_what_does_not_converge_says_so),
         cmocka_unit_test(test_nothing_to_solve),

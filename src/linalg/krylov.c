@@ -101,6 +101,13 @@ static void rotate(pl_krylov *k, int j)
     k->rhs[j] *= c;
 }
 
+/* Whether the j-th residual is so small beside the one that the last direction was made from. */
+static bool is_near(const pl_krylov *k, int size, int j)
+{
+    const double *last = k->tried + (size_t)(j - 1) * (size_t)size;
+    return k->near > 0 && fabs(k->rhs[j] * last[cblas_idamax(k->near_size, last, 1)]) <= k->near;
+}
+
 /* Whether the limit will be too low, at the rate of the first j iterations. */
 static bool hopeless(const pl_krylov *k, int j, double start, double goal, int limit)
 {
@@ -135,10 +142,12 @@ pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator p, const d
         memset(k->rhs, 0, sizeof(double) * (size_t)(k->restart + 1));
         k->rhs[0] = norm;
         int j = 0;
-        while (j < k->restart && out->iterations < max_iterations && fabs(k->rhs[j]) > goal) {
+        bool near = false;
+        while (j < k->restart && out->iterations < max_iterations && fabs(k->rhs[j]) > goal && !near) {
             PL_TRY(arnoldi(k, size, a, p, j));
             rotate(k, j++);
             out->iterations++;
+            near = is_near(k, size, j);
             if (hopeless(k, j, norm, goal, max_iterations))
                 max_iterations = out->iterations;
         }
@@ -146,7 +155,9 @@ pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator p, const d
         while (j > 0 && k->hessenberg[(size_t)(j - 1) * (size_t)(k->restart + 2)] == 0)
             told = INFINITY, j--; /* a singular direction adds nothing */
         gather(k, size, j, x);
-        if (a.trusted && told <= goal) {
+        if (near && told < INFINITY)
+            enough = fmax(enough, 2 * told);
+        if (a.trusted && told <= enough) {
             norm = told;
             break;
         }

@@ -27,6 +27,8 @@ typedef struct pl_krylov {
     double *along;                      /* [restart] */
     double *work, *direction, *product; /* [size] */
     bool impatient; /* GMRES gives up as soon as its limit of iterations is seen to be too low */
+    double near;   /* it also ends once what the preconditioner would make of the residual, judged by */
+    int near_size; /* its last answer, has no larger member than this among so many; 0 = no matter */
 } pl_krylov;
 
 pl_status pl_krylov_reserve(pl_context *ctx, pl_krylov *k, int size, int restart);

@@ -22,6 +22,7 @@
 #include <float.h>
 
 #define RESTART 40
+#define NEARLY  2 /* of the accuracy: what may be left of a move, as GMRES sees it */
 
 typedef struct coupled {
     pl_sim *sim;
@@ -201,7 +202,10 @@ pl_status pl_coupled_newton(pl_sim *sim, const double *q, const double *move, bo
     s.length = cblas_dnrm2(size, rhs, 1);
     pl_operator matrix = {.apply = apply_coupled, .user = &s, .trusted = true};
     pl_operator factor = {.apply = apply_factor, .user = &s};
+    sim->krylov.near = secant ? NEARLY * accuracy * largest(3 * sim->n, move) : 0;
+    sim->krylov.near_size = 3 * sim->n;
     PL_TRY(pl_gmres(&sim->krylov, size, matrix, factor, rhs, x, accuracy, limit, &result));
+    sim->krylov.near = 0;
     pl_stage(sim, PL_STAGE_SOLVE);
     out->iterations = result.iterations;
     out->residual = result.residual;
