@@ -37,10 +37,10 @@ bool pl_firm_suits(int m, const double *rho, const pl_law_linear *linear, double
     int loose = 0, strong = 0;
     for (int c = 0; c < m; c++)
         for (int r = 0; r < 3; r++) {
-            double moved = rho[c] * pl_norm3(linear[c].d_delta + 3 * r);
-            double pressed = pl_norm3(linear[c].d_lambda + 3 * r);
-            loose += pressed > give * moved;
-            strong += moved > weak * pressed;
+            const double *dd = linear[c].d_delta + 3 * r, *dl = linear[c].d_lambda + 3 * r;
+            double moved = rho[c] * rho[c] * pl_dot3(dd, dd), pressed = pl_dot3(dl, dl);
+            loose += pressed > give * give * moved;
+            strong += moved > weak * weak * pressed;
         }
     return loose <= MOST_LOOSE * strong;
 }

@@ -97,9 +97,8 @@ static void complete(const bool is_weak[3], double t[9])
     }
 }
 
-/* The places of contact c's rows, the strong ones counted by s->size and the others by *held, and X. */
-static void place_rows(pl_schur *s, int m, int c, const pl_law_linear *law, const float *w, double weak,
-                       int *held)
+/* X of contact c; the places of its weak rows are -1 for now, of the others 0. */
+static void find_basis(pl_schur *s, int m, int c, const pl_law_linear *law, const float *w, double weak)
 {
     size_t ld = 3 * (size_t)m;
     const float *own = w + 3 * (size_t)c * (ld + 1);
@@ -119,7 +118,7 @@ static void place_rows(pl_schur *s, int m, int c, const pl_law_linear *law, cons
     }
     pl_inverse3(t, x);
     for (int r = 0; r < 3; r++)
-        s->place[3 * c + r] = is_weak[r] ? -1 - (*held)++ : s->size++;
+        s->place[3 * c + r] = -is_weak[r];
     for (int k = 0; k < 9; k++)
         s->basis[9 * (size_t)c + (size_t)k] = (float)x[k];
 }
@@ -154,8 +153,11 @@ void pl_schur_factor(pl_context *ctx, pl_schur *s, int m, const pl_law_linear *l
 {
     int held = 0;
     s->size = 0;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > 64)
     for (int c = 0; c < m; c++)
-        place_rows(s, m, c, &linear[c], w, weak, &held);
+        find_basis(s, m, c, &linear[c], w, weak);
+    for (int i = 0; i < 3 * m; i++)
+        s->place[i] = s->place[i] < 0 ? -1 - held++ : s->size++;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > 64)
     for (int a = 0; a < m; a++)
         for (int begin = 0; begin < m; begin += CHUNK)

@@ -144,7 +144,7 @@ static bool small_enough(const pl_contact_solver *s, const pl_contact_problem *p
         double l[3], floor[3], mu = laws[c].mu, rho = laws[c].rho;
         force_at(p, s->change, c, l);
         rounding_floor(p, c, &s->linear[c], d, s->change + 3 * c, l, sqrt(rho) * reach, floor);
-        double x = hypot(d[1], d[2]), force = hypot(l[1], l[2]);
+        double x = sqrt(d[1] * d[1] + d[2] * d[2]), force = sqrt(l[1] * l[1] + l[2] * l[2]);
         double pair[3] = {
             fmin(fabs(d[0]), rho * fabs(l[0])),
             mu > 0 ? fmin(1, mu) * fmin(x + fabs(d[0]) / mu, rho * fabs(l[0] - force / mu)) : 0,
