@@ -8,7 +8,7 @@
 #include <lapacke.h>
 
 #define CHUNK     64  /* contacts */
-#define WORTH     8   /* solves: from here on a copy in half precision saves more than it costs, */
+#define WORTH     4   /* solves: from here on a copy in half precision saves more than it costs, */
 #define WORTH_ROW 300 /* with as many strong rows */
 
 void pl_schur_free(pl_context *ctx, pl_schur *s)

@@ -76,7 +76,8 @@ static pl_status arnoldi(pl_krylov *k, int size, pl_operator a, pl_operator p, i
         for (int i = 0; i <= j; i++)
             column[i] += k->along[i];
     }
-    column[j + 1] = cblas_dnrm2(size, next, 1);
+    pl_dots(k->ctx, size, 1, next, next, &column[j + 1]);
+    column[j + 1] = sqrt(column[j + 1]);
     if (column[j + 1] > 0)
         cblas_dscal(size, 1 / column[j + 1], next, 1);
     return PL_OK;

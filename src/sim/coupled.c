@@ -21,8 +21,9 @@
 #include <cblas.h>
 #include <float.h>
 
-#define RESTART 40
-#define NEARLY  2 /* of the accuracy: what may be left of a move, as GMRES sees it */
+#define RESTART       40
+#define WORTH_THREADS 2000 /* vertices */
+#define NEARLY        2    /* of the accuracy: what may be left of a move, as GMRES sees it */
 
 typedef struct coupled {
     pl_sim *sim;
@@ -45,11 +46,12 @@ static double largest(int size, const double *x)
 static void multiply_secant(coupled *s, const double *x, double *y)
 {
     pl_sim *sim = s->sim;
-    int size = 3 * sim->n;
+    int size = 3 * sim->n, threads = sim->n > WORTH_THREADS ? sim->ctx->threads : 1;
     const double *from = sim->gradient, *to = s->stress;
     double most = largest(size, x), t = s->length; /* times the first direction: the move */
     if (s->multiplied) {
         t = most > 0 ? s->reach / most : 1;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
         for (int i = 0; i < size; i++)
             sim->trial[i] = s->end[i] + t * x[i];
         pl_elastic_evaluate(sim->elastic, sim->trial, false, 0, NULL, y, NULL);
@@ -57,6 +59,7 @@ static void multiply_secant(coupled *s, const double *x, double *y)
     }
     s->multiplied = true;
     double scale = sim->factor_h * sim->factor_h / t;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
     for (int i = 0; i < size; i++)
         y[i] = sim->diagonal[i / 3] * x[i] + scale * (to[i] - from[i]);
     pl_stage(sim, PL_STAGE_LOCAL);
