@@ -162,22 +162,15 @@ static bool prepare(const large_system *l, way by, bool suits)
     }
 }
 
-/* Through W^-1 one step is nearly always enough: x = a S'^-1 g with the a that leaves least, and its
- * product with W is known. GMRES finds what is left. */
-static pl_status solve_firm(large_system *l, const double *g, double accuracy, double *x,
-                            pl_krylov_result *result)
+/* Where one step is nearly always enough: x = a S'^-1 g with the a that leaves least, and its product
+ * with W is known. GMRES finds what is left. */
+static pl_status solve_at_once(large_system *l, pl_operator schur, pl_operator inverse, const double *g,
+                               double accuracy, double *x, pl_krylov_result *result)
 {
     pl_contact_system *s = l->s;
     int size = 3 * l->on->count;
-    pl_operator schur = {.apply = apply_single, .user = l};
-    pl_operator inverse = {.apply = apply_firm, .user = l};
-    PL_TRY(apply_firm(l, g, x));
-    if (l->rough) {
-        memcpy(s->image, s->firm.motion, sizeof *s->image * (size_t)size);
-        *result = (pl_krylov_result){.iterations = 1, .residual = accuracy, .converged = true};
-        return PL_OK;
-    }
-    PL_TRY(apply_single(l, x, s->left));
+    PL_TRY(inverse.apply(l, g, x));
+    PL_TRY(schur.apply(l, x, s->left));
     double scale = cblas_dnrm2(size, g, 1), length = cblas_dnrm2(size, s->left, 1);
     double a = length > 0 ? cblas_ddot(size, s->left, 1, g, 1) / (length * length) : 0;
     cblas_dscal(size, a, x, 1);
@@ -194,7 +187,24 @@ static pl_status solve_firm(large_system *l, const double *g, double accuracy, d
                     GMRES_LIMIT, result));
     cblas_daxpy(size, 1, s->more, 1, x, 1);
     cblas_saxpy(size, 1, s->kept, 1, s->image, 1);
+    result->iterations++;
     result->residual *= norm / scale;
+    return PL_OK;
+}
+
+/* Through W^-1; to a digit even the product is not needed, because the motion is what it finds first.
+ */
+static pl_status solve_firm(large_system *l, const double *g, double accuracy, double *x,
+                            pl_krylov_result *result)
+{
+    pl_contact_system *s = l->s;
+    pl_operator schur = {.apply = apply_single, .user = l};
+    pl_operator inverse = {.apply = apply_firm, .user = l};
+    if (!l->rough)
+        return solve_at_once(l, schur, inverse, g, accuracy, x, result);
+    PL_TRY(apply_firm(l, g, x));
+    memcpy(s->image, s->firm.motion, sizeof *s->image * (size_t)(3 * l->on->count));
+    *result = (pl_krylov_result){.iterations = 1, .residual = accuracy, .converged = true};
     return PL_OK;
 }
 
@@ -211,9 +221,13 @@ static pl_status solve_by_lu(large_system *l, way by, const double *g, double ac
     pl_operator inverse = {.apply = apply_lu, .user = l};
     pl_operator schur = {.apply = apply_single, .user = l};
     if (!d->half_fails) {
-        pl_operator mixed = {.apply = apply_half, .user = l, .exactly = l->rough ? NULL : apply_single};
+        pl_operator half = {.apply = apply_half, .user = l}, mixed = half;
+        mixed.exactly = apply_single;
         PL_TRY(pl_delassus_product(l->ctx, d, m, PL_PRODUCT_HALF, &l->half));
-        PL_TRY(pl_gmres(&l->s->krylov, 3 * m, mixed, inverse, g, x, accuracy, GMRES_LIMIT, result));
+        if (l->rough)
+            PL_TRY(solve_at_once(l, half, inverse, g, accuracy, x, result));
+        else
+            PL_TRY(pl_gmres(&l->s->krylov, 3 * m, mixed, inverse, g, x, accuracy, GMRES_LIMIT, result));
         if (result->converged || by == OLD_LU)
             return PL_OK; /* or a new one first */
         d->half_fails = true;
