@@ -139,6 +139,8 @@ static pl_status advance_truncated(pl_newton *s, bool *accepted, double *theta)
         search_downhill(s, sim->combined);
     for (double t = 1; found.kind != PL_TRUNCATED_NONE && !*accepted && t >= 0.25; t *= 0.5)
         PL_TRY(attempt(s, sim->combined, t, accepted, theta));
+    if (sim->solver == PL_SOLVER_LAGGED && found.kind == PL_TRUNCATED_NEWTON)
+        sim->wear += (found.iterations - 1) * (sim->costs.solve + sim->costs.product);
     s->slow_cg = sim->solver == PL_SOLVER_LAGGED && found.iterations > CG_SLOW * factor;
     if (!*accepted) {
         s->truncated = false;
@@ -187,20 +189,20 @@ static double coupled_goal(const pl_newton *s)
 }
 
 /* Digits that an iteration brings: what a new factor's were is what an old one is held against. */
-static void count_excess(pl_sim *sim, const pl_truncated *found)
+static void wear_factor(pl_sim *sim, const pl_truncated *found)
 {
     double digits = -log10(found->residual);
     if (!(digits > 0) || !isfinite(digits))
         return;
     if (sim->digits == 0)
         sim->digits = digits / found->iterations;
-    sim->excess += found->iterations - digits / sim->digits;
+    sim->wear += (found->iterations - digits / sim->digits) * (sim->costs.stress + sim->costs.solve);
 }
 
 bool pl_newton_worn(const pl_sim *sim)
 {
     const pl_costs *c = &sim->costs;
-    return sim->excess * (c->stress + c->solve) > WORN * (c->assembly + c->factor);
+    return sim->wear > WORN * (c->assembly + c->factor);
 }
 
 static double largest_difference(int size, const double *x, const double *y)
@@ -231,7 +233,7 @@ static pl_status advance_coupled(pl_newton *s, bool *accepted, double *theta)
     double goal = coupled_goal(s), norm = s->norm;
     PL_TRY(find_newton(s, true, goal, GMRES_LIMIT, &found));
     if (found.kind == PL_TRUNCATED_NEWTON) {
-        count_excess(sim, &found);
+        wear_factor(sim, &found);
         double lag = largest_difference(size, sim->combined, sim->move) / norm;
         if (s->last_rate == 0) { /* that of what earlier differences suggest */
             pl_anderson_combine(&sim->anderson, sim->move, sim->guess);

@@ -123,7 +123,7 @@ static pl_status refresh_constant(pl_sim *sim, double h)
 void pl_matrix_forget(pl_sim *sim)
 {
     sim->factor = PL_FACTOR_NONE;
-    sim->digits = sim->excess = 0;
+    sim->digits = sim->wear = 0;
     sim->lag = USUAL_LAG;
     pl_delassus_reset(&sim->delassus);
     pl_contact_system_forget(&sim->contact_solver.system);

@@ -73,7 +73,7 @@ struct pl_sim {
     pl_costs costs;      /* with the factor in use */
     double lag;          /* what it gets wrong of corrections, the present E being another */
     double digits;       /* that an iteration of GMRES brought when it was new (0 = not known), */
-    double excess;       /* and iterations spent since beyond what a new one takes */
+    double wear;         /* and the cost of iterations since, beyond what a new one takes */
 
     /* Contacts of the current substep. */
     pl_collider **shapes; /* [collider_count] */
