@@ -39,6 +39,7 @@ void pl_sim_forget(pl_sim *sim)
     pl_anderson_reset(&sim->anderson);
     pl_forecast_reset(&sim->forecast);
     sim->guess_imbalance = 0;
+    sim->foretold = false;
     sim->first_rate = 0;
 }
 

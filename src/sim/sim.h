@@ -99,7 +99,8 @@ struct pl_sim {
     pl_drive drive, substep_drive;
     double *pose_start;     /* [collider_count, 7] */
     pl_forecast forecast;   /* what the next substep's guess knows of the last ones */
-    double guess_imbalance; /* how far from balance the last guess was */
+    double guess_imbalance; /* how far from balance the last guess was, */
+    bool foretold;          /* and whether it was a forecast */
     double first_rate;      /* of convergence after the last one's first correction; 0 = not known */
     pl_state *backup;       /* the state before the step */
     pl_step_info info;

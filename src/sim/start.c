@@ -141,7 +141,7 @@ static void take_reactions(pl_newton *s)
 }
 
 /* The first iterate: the forecast, if it comes about as close to balance as it should, or as the last
- * one did, or closer than what else there is. */
+ * one did, which was the best there was; or closer than what else there is. */
 static pl_status guess(pl_newton *s)
 {
     pl_sim *sim = s->sim;
@@ -149,12 +149,14 @@ static pl_status guess(pl_newton *s)
     int terms = pl_forecast_fit(&sim->forecast, c, &left);
     if (terms >= FEWEST_TERMS)
         there = try_terms(s, terms, c);
-    if (there <= AS_CLOSE * fmax(h2 * h2 * left, sim->guess_imbalance)) {
+    if (there <= AS_CLOSE * fmax(h2 * h2 * left, sim->foretold ? sim->guess_imbalance : 0)) {
         take_trial(sim, there);
         take_reactions(s);
+        sim->foretold = true;
     } else {
         PL_TRY(guess_polynomial(s));
-        if (there < sim->guess_imbalance)
+        sim->foretold = there < sim->guess_imbalance;
+        if (sim->foretold)
             take_trial(sim, try_terms(s, terms, c));
     }
     s->energy = s->potential;
