@@ -72,6 +72,7 @@ static void test_slope(void **state)
             assert_close(got, want, 1e-6 * want);
             assert_close(v[0] * sin(t) + v[2] * cos(t), 0, 1e-8); /* none away from the slope */
             assert_true(info.cone_violation <= 0);
+            assert_int_equal(info.iterations, 1); /* evenly: as foretold */
             world_free(&w);
         }
     pl_context_destroy(ctx);
