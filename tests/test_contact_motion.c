@@ -407,8 +407,8 @@ static void test_no_tangential_load(void **state)
         pl_step_info info = world_step(&w);
         assert_int_equal(info.contacts, k < 3 ? w.state->contact_count : w.n);
         for (int c = 0; c < w.state->contact_count; c++)
-            /* E t = 1e3 N/m times roundings of positions */
-            assert_close(pl_norm3(w.state->contacts[c].force_tangent), 0, 1e-13);
+            /* E t = 1e3 N/m times roundings of positions, 1.4e-17 m, of six neighbours and its own */
+            assert_close(pl_norm3(w.state->contacts[c].force_tangent), 0, 3e-13);
     }
     for (int c = 0; c < w.n; c++)
         assert_close(w.state->contacts[c].force_normal, mass_of(&w) * G / w.n, 1e-9);
