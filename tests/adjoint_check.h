@@ -343,8 +343,9 @@ static inline void test_fields_by_tangent(test_problem *p, const char *name, pl_
         assert_ok(p->w.ctx, pl_rollout_tangent(rollout, def, d, test_visit, &t, NULL));
         double exact = test_dot(p, g, d);
         /* A pin that pulls at a stuck vertex changes next to nothing: less than the solve's tolerance
-         * resolves. */
-        if (!(fabs(t.sum - exact) <= 1e-10 * t.size + 1e-16 * fabs(p->value)))
+         * resolves. Both sweeps are solved to that: 1.1e-10 of the terms with one of OpenBLAS' kernels.
+         */
+        if (!(fabs(t.sum - exact) <= 2e-10 * t.size + 1e-16 * fabs(p->value)))
             fail_msg("%s: %s: adjoint %.15e, tangent %.15e, %.2e of the terms", name,
                      test_fields[f].name, exact, t.sum, fabs(t.sum - exact) / t.size);
     }

@@ -265,7 +265,11 @@ static void test_between_plates(void **state)
     top.table = (pl_table){2, times, poses};
     assert_ok(ctx, pl_scene_add_collider(w.scene, &top, NULL));
     world_start(&w);
-    pl_step_info info = world_steps(&w, 100);
+    pl_step_info info = {0};
+    for (int k = 0; k < 100; k++) { /* also when the plate meets it and when it stops */
+        info = world_step(&w);
+        assert_true(info.iterations <= 4);
+    }
     double below[3], above[3];
     contact_force(&w, 0, below);
     contact_force(&w, 1, above);

@@ -40,18 +40,55 @@ pl_obstacles pl_substep_obstacles(const pl_sim *sim, const pl_substep *sub)
     };
 }
 
-/* The squared length of the residual at the point last evaluated, forces divided by masses: of the
- * vertices that touch nothing, because the others' forces are still to be found. */
-static double imbalance(const pl_newton *s)
+/* Whether a contact is its vertex's only one, so that balance there tells its force. */
+static bool is_alone(const pl_contact_set *set, int c)
+{
+    const pl_contact_point *p = set->points;
+    return p[c].count == 1 && (c == 0 || p[c - 1].vertex[0] != p[c].vertex[0]) &&
+           (c + 1 == set->count || p[c + 1].vertex[0] != p[c].vertex[0]);
+}
+
+/* How far a contact is from its law with the force that balances its vertex at q: as lengths, what that
+ * would move the vertex by (pushed) held against the gap, and against the cone. Of a vertex in several
+ * contacts only how deep it is. */
+static double contact_violation(const pl_newton *s, const double *q, int c)
 {
     const pl_sim *sim = s->sim;
+    const pl_contact_point *p = &sim->contacts.points[c];
+    double delta[3], pushed[3], wanted[2], *u = sim->guess;
+    for (int i = 0; i < 3 * p->count; i++) {
+        size_t at = 3 * (size_t)p->vertex[i / 3] + (size_t)(i % 3);
+        u[at] = q[at] - s->sub->q0[at];
+    }
+    pl_contact_delta(p, u, delta);
+    if (!is_alone(&sim->contacts, c))
+        return fmin(delta[0], 0);
+    pl_contact_gather(p, sim->residual, pushed);
+    for (int k = 0; k < 3; k++)
+        pushed[k] /= sim->mass[p->vertex[0]];
+    for (int k = 0; k < 2; k++)
+        wanted[k] = pushed[1 + k] - delta[1 + k];
+    double length = hypot(wanted[0], wanted[1]), most = p->mu * fmax(pushed[0], 0);
+    double part = length > most ? most / length : 1;
+    return hypot(fmin(delta[0], pushed[0]),
+                 hypot(pushed[1] - part * wanted[0], pushed[2] - part * wanted[1]));
+}
+
+/* How far from balance q is, where it was evaluated last: r^T M^-1 r of the vertices that touch
+ * nothing, and as much of what contacts are off. */
+static double imbalance(const pl_newton *s, const double *q)
+{
+    const pl_sim *sim = s->sim;
+    const pl_contact_set *set = &sim->contacts;
     double sum = 0;
-    int c = 0;
-    for (int i = 0; i < sim->n; i++) {
-        while (c < sim->contacts.count && sim->contacts.points[c].vertex[0] < i)
-            c++;
-        if (c == sim->contacts.count || sim->contacts.points[c].vertex[0] != i)
+    for (int i = 0, c = 0; i < sim->n; i++) {
+        bool touches = c < set->count && set->points[c].vertex[0] == i;
+        if (!touches)
             sum += pl_dot3(sim->residual + 3 * i, sim->residual + 3 * i) / sim->mass[i];
+        for (; c < set->count && set->points[c].vertex[0] == i; c++) {
+            double off = contact_violation(s, q, c);
+            sum += sim->mass[i] * off * off;
+        }
     }
     return sum;
 }
@@ -72,7 +109,7 @@ static double try_terms(pl_newton *s, int terms, const double *c)
             a += c[j] * past[j][i];
         sim->trial[i] = sub->q0[i] + h * sub->v0[i] + h * h * a;
     }
-    return pl_newton_evaluate(s, sim->trial) ? imbalance(s) : INFINITY;
+    return pl_newton_evaluate(s, sim->trial) ? imbalance(s, sim->trial) : INFINITY;
 }
 
 static void take_trial(pl_sim *sim, double there)
@@ -109,7 +146,7 @@ static pl_status guess_polynomial(pl_newton *s)
     pl_sim *sim = s->sim;
     bool better = true;
     PL_TRY(guess_admissible(s));
-    sim->guess_imbalance = imbalance(s);
+    sim->guess_imbalance = imbalance(s, sim->iterate);
     for (int order = 1; better && order <= pl_smaller(sim->forecast.count, 2); order++) {
         double there = try_terms(s, order, c[order - 1]);
         better = there < sim->guess_imbalance;
@@ -126,17 +163,14 @@ static pl_status guess_polynomial(pl_newton *s)
 static void take_reactions(pl_newton *s)
 {
     pl_sim *sim = s->sim;
-    pl_contact_point *p = sim->contacts.points;
     double h2 = s->sub->h * s->sub->h;
-    for (int c = 0, m = sim->contacts.count; c < m; c++) {
-        int v = p[c].vertex[0];
-        bool alone = p[c].count == 1 && (c == 0 || p[c - 1].vertex[0] != v) &&
-                     (c + 1 == m || p[c + 1].vertex[0] != v);
-        if (!alone)
+    for (int c = 0; c < sim->contacts.count; c++) {
+        pl_contact_point *p = &sim->contacts.points[c];
+        if (!is_alone(&sim->contacts, c))
             continue;
-        pl_mat3_vec(p[c].frame, sim->residual + 3 * v, p[c].lambda);
+        pl_contact_gather(p, sim->residual, p->lambda);
         for (int k = 0; k < 3; k++) /* without friction none across, to the last digit */
-            p[c].lambda[k] *= k > 0 && p[c].mu == 0 ? 0 : 1 / h2;
+            p->lambda[k] *= k > 0 && p->mu == 0 ? 0 : 1 / h2;
     }
 }
 
