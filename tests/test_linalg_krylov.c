@@ -246,7 +246,8 @@ static void test_gmres_that_is_near(void **state)
         assert_close(f.result.residual, true_residual(&f.d, f.b, f.x), 1e-15);
         for (int i = 0; i < counted; i++)
             assert_close(f.x[i], exact[i], 2 * f.k.near);
-        /* One iteration less would not have been: its residual by the same measure. */
+        /* One iteration less would not have been: its own residual, which the direction before it told
+         * to within ten times. */
         f.k.near = 0;
         assert_ok(f.ctx, solve(&f, pl_gmres, jacobi, 1e-12, f.result.iterations - 1));
         multiply(&f.d, f.x, made);

@@ -13,7 +13,7 @@
  * one where it slides. What is left is an LU of the loose rows.
  *
  * P stays while contacts do (delassus.h), so that from step to step only that LU is made anew: of a
- * block of 650 contacts come to rest some 20 to 70 rows, and 300 to 900 while it does so, when few of
+ * block of 650 contacts come to rest some 20 to 90 rows, and 300 to 900 while it does so, when few of
  * the 1950 are weak.
  */
 #ifndef PL_FIRM_H

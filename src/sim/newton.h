@@ -66,6 +66,11 @@ pl_status pl_newton_advance(pl_newton *s, pl_substep_result *out, double *theta)
 /* Whether a new factor would have cost less than what the present one took longer. */
 bool pl_newton_worn(const pl_sim *sim);
 
+/* ---- guess.c */
+/* sim->iterate from where the substep begins, evaluated; contact forces as balance there asks for them,
+ * if it is foretold. */
+pl_status pl_newton_guess(pl_newton *s);
+
 /* ---- start.c */
 /* External forces, springs, contacts with the forces they had, and the first iterate. */
 pl_status pl_newton_begin(pl_newton *s, const pl_state *warm);

@@ -1,11 +1,7 @@
-/* Where a substep begins: forces, contacts, the first iterate. */
+/* Where a substep begins: forces, contacts, and the forces they had. */
 #include "sim/newton.h"
 
 #include "core/vec.h"
-
-#define AS_CLOSE      4.0  /* of the squared distance from balance */
-#define FEWEST_TERMS  2    /* of a forecast: fewer tell less than polynomials */
-#define WORTH_THREADS 2000 /* vertices */
 
 /* Forces of the last step's contacts, as far as they are contacts again; whether they are the same. */
 static bool warm_start(pl_contact_set *set, const pl_state *state)
@@ -40,163 +36,6 @@ pl_obstacles pl_substep_obstacles(const pl_sim *sim, const pl_substep *sub)
     };
 }
 
-/* Whether a contact is its vertex's only one, so that balance there tells its force. */
-static bool is_alone(const pl_contact_set *set, int c)
-{
-    const pl_contact_point *p = set->points;
-    return p[c].count == 1 && (c == 0 || p[c - 1].vertex[0] != p[c].vertex[0]) &&
-           (c + 1 == set->count || p[c + 1].vertex[0] != p[c].vertex[0]);
-}
-
-/* How far a contact is from its law with the force that balances its vertex at q: as lengths, what that
- * would move the vertex by (pushed) held against the gap, and against the cone. Of a vertex in several
- * contacts only how deep it is. */
-static double contact_violation(const pl_newton *s, const double *q, int c)
-{
-    const pl_sim *sim = s->sim;
-    const pl_contact_point *p = &sim->contacts.points[c];
-    double delta[3], pushed[3], wanted[2], *u = sim->guess;
-    for (int i = 0; i < 3 * p->count; i++) {
-        size_t at = 3 * (size_t)p->vertex[i / 3] + (size_t)(i % 3);
-        u[at] = q[at] - s->sub->q0[at];
-    }
-    pl_contact_delta(p, u, delta);
-    if (!is_alone(&sim->contacts, c))
-        return fmin(delta[0], 0);
-    pl_contact_gather(p, sim->residual, pushed);
-    for (int k = 0; k < 3; k++)
-        pushed[k] /= sim->mass[p->vertex[0]];
-    for (int k = 0; k < 2; k++)
-        wanted[k] = pushed[1 + k] - delta[1 + k];
-    double length = hypot(wanted[0], wanted[1]), most = p->mu * fmax(pushed[0], 0);
-    double part = length > most ? most / length : 1;
-    return hypot(fmin(delta[0], pushed[0]),
-                 hypot(pushed[1] - part * wanted[0], pushed[2] - part * wanted[1]));
-}
-
-/* How far from balance q is, where it was evaluated last: r^T M^-1 r of the vertices that touch
- * nothing, and as much of what contacts are off. */
-static double imbalance(const pl_newton *s, const double *q)
-{
-    const pl_sim *sim = s->sim;
-    const pl_contact_set *set = &sim->contacts;
-    double sum = 0;
-    for (int i = 0, c = 0; i < sim->n; i++) {
-        bool touches = c < set->count && set->points[c].vertex[0] == i;
-        if (!touches)
-            sum += pl_dot3(sim->residual + 3 * i, sim->residual + 3 * i) / sim->mass[i];
-        for (; c < set->count && set->points[c].vertex[0] == i; c++) {
-            double off = contact_violation(s, q, c);
-            sum += sim->mass[i] * off * off;
-        }
-    }
-    return sum;
-}
-
-/* sim->trial = q0 + h v0 + h^2 sum_j c_j a_j; returns how far it is from balance. */
-static double try_terms(pl_newton *s, int terms, const double *c)
-{
-    pl_sim *sim = s->sim;
-    const pl_substep *sub = s->sub;
-    const double *past[PL_FORECAST_TERMS];
-    double h = sub->h;
-    for (int j = 0; j < terms; j++)
-        past[j] = pl_forecast_past(&sim->forecast, j);
-#pragma omp parallel for num_threads(sim->ctx->threads) schedule(static) if (sim->n > WORTH_THREADS)
-    for (int i = 0; i < 3 * sim->n; i++) {
-        double a = 0;
-        for (int j = 0; j < terms; j++)
-            a += c[j] * past[j][i];
-        sim->trial[i] = sub->q0[i] + h * sub->v0[i] + h * h * a;
-    }
-    return pl_newton_evaluate(s, sim->trial) ? imbalance(s, sim->trial) : INFINITY;
-}
-
-static void take_trial(pl_sim *sim, double there)
-{
-    double *swap = sim->iterate;
-    sim->iterate = sim->trial, sim->trial = swap;
-    sim->guess_imbalance = there;
-}
-
-/* sim->iterate = q0 + h v0, shortened until it is admissible. */
-static pl_status guess_admissible(pl_newton *s)
-{
-    pl_sim *sim = s->sim;
-    const pl_substep *sub = s->sub;
-    double h = sub->h, t = 1;
-    do {
-        for (int i = 0; i < 3 * sim->n; i++)
-            sim->iterate[i] = sub->q0[i] + t * h * sub->v0[i];
-        t = t > 1e-3 ? 0.5 * t : 0;
-    } while (!pl_newton_evaluate(s, sim->iterate) && (t > 0 || s->inadmissible < 0));
-    if (s->inadmissible < 0)
-        return PL_OK;
-    const pl_body *body = pl_scene_body_with(sim->scene, s->inadmissible);
-    return pl_fail(sim->ctx, PL_ERROR_NUMERIC,
-                   "step %d: element %d of body \"%s\" is inverted where the step begins",
-                   sub->step + 1, s->inadmissible - body->element_offset, body->name);
-}
-
-/* A straight line, then a parabola, then a cubic, each as long as it is closer to balance than the one
- * before. */
-static pl_status guess_polynomial(pl_newton *s)
-{
-    static const double c[2][2] = {{1}, {2, -1}};
-    pl_sim *sim = s->sim;
-    bool better = true;
-    PL_TRY(guess_admissible(s));
-    sim->guess_imbalance = imbalance(s, sim->iterate);
-    for (int order = 1; better && order <= pl_smaller(sim->forecast.count, 2); order++) {
-        double there = try_terms(s, order, c[order - 1]);
-        better = there < sim->guess_imbalance;
-        if (better)
-            take_trial(sim, there);
-    }
-    if (!better)
-        pl_newton_evaluate(s, sim->iterate);
-    return PL_OK;
-}
-
-/* Forces of vertices in one contact each as balance at the point last evaluated asks for them: what is
- * left to the factor, which is in single precision, is not what forces of another time leave. */
-static void take_reactions(pl_newton *s)
-{
-    pl_sim *sim = s->sim;
-    double h2 = s->sub->h * s->sub->h;
-    for (int c = 0; c < sim->contacts.count; c++) {
-        pl_contact_point *p = &sim->contacts.points[c];
-        if (!is_alone(&sim->contacts, c))
-            continue;
-        pl_contact_gather(p, sim->residual, p->lambda);
-        for (int k = 0; k < 3; k++) /* without friction none across, to the last digit */
-            p->lambda[k] *= k > 0 && p->mu == 0 ? 0 : 1 / h2;
-    }
-}
-
-/* The first iterate: the forecast, if it comes about as close to balance as it should, or as the last
- * one did, which was the best there was; or closer than what else there is. */
-static pl_status guess(pl_newton *s)
-{
-    pl_sim *sim = s->sim;
-    double c[PL_FORECAST_TERMS], left, h2 = s->sub->h * s->sub->h, there = INFINITY;
-    int terms = pl_forecast_fit(&sim->forecast, c, &left);
-    if (terms >= FEWEST_TERMS)
-        there = try_terms(s, terms, c);
-    if (there <= AS_CLOSE * fmax(h2 * h2 * left, sim->foretold ? sim->guess_imbalance : 0)) {
-        take_trial(sim, there);
-        take_reactions(s);
-        sim->foretold = true;
-    } else {
-        PL_TRY(guess_polynomial(s));
-        sim->foretold = there < sim->guess_imbalance;
-        if (sim->foretold)
-            take_trial(sim, try_terms(s, terms, c));
-    }
-    s->energy = s->potential;
-    return PL_OK;
-}
-
 pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
 {
     pl_sim *sim = s->sim;
@@ -218,5 +57,5 @@ pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
     else
         pl_anderson_reset(&sim->anderson);
     pl_stage(sim, PL_STAGE_CONTACT);
-    return guess(s);
+    return pl_newton_guess(s);
 }
