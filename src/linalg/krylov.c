@@ -103,10 +103,10 @@ static void rotate(pl_krylov *k, int j)
 }
 
 /* Whether the j-th residual is so small beside the one that the last direction was made from. */
-static bool is_near(const pl_krylov *k, int size, int j)
+static bool is_near(const pl_krylov *k, pl_operator p, int size, int j)
 {
     const double *last = k->tried + (size_t)(j - 1) * (size_t)size;
-    return k->near > 0 && fabs(k->rhs[j] * last[cblas_idamax(k->near_size, last, 1)]) <= k->near;
+    return p.near > 0 && fabs(k->rhs[j] * last[cblas_idamax(p.near_size, last, 1)]) <= p.near;
 }
 
 /* Whether the limit will be too low, at the rate of the first j iterations. */
@@ -148,7 +148,7 @@ pl_status pl_gmres(pl_krylov *k, int size, pl_operator a, pl_operator p, const d
             PL_TRY(arnoldi(k, size, a, p, j));
             rotate(k, j++);
             out->iterations++;
-            near = is_near(k, size, j);
+            near = is_near(k, p, size, j);
             if (hopeless(k, j, norm, goal, max_iterations))
                 max_iterations = out->iterations;
         }

@@ -14,6 +14,10 @@ typedef struct pl_operator {
     pl_status (*exactly)(void *user, const double *x, double *y);
     /* GMRES need not recompute the residual: the caller will see what the answer is good for. */
     bool trusted;
+    /* Of a preconditioner: GMRES also ends once what this would make of the residual, judged by its
+     * last answer, has no member larger than `near` among the first near_size; 0 = never. */
+    double near;
+    int near_size;
 } pl_operator;
 
 typedef struct pl_krylov {
@@ -27,8 +31,6 @@ typedef struct pl_krylov {
     double *along;                      /* [restart] */
     double *work, *direction, *product; /* [size] */
     bool impatient; /* GMRES gives up as soon as its limit of iterations is seen to be too low */
-    double near;   /* it also ends once what the preconditioner would make of the residual, judged by */
-    int near_size; /* its last answer, has no larger member than this among so many; 0 = no matter */
 } pl_krylov;
 
 pl_status pl_krylov_reserve(pl_context *ctx, pl_krylov *k, int size, int restart);

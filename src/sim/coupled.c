@@ -204,11 +204,9 @@ pl_status pl_coupled_newton(pl_sim *sim, const double *q, const double *move, bo
     right_hand_side(&s, rhs);
     s.length = cblas_dnrm2(size, rhs, 1);
     pl_operator matrix = {.apply = apply_coupled, .user = &s, .trusted = true};
-    pl_operator factor = {.apply = apply_factor, .user = &s};
-    sim->krylov.near = secant ? NEARLY * accuracy * largest(3 * sim->n, move) : 0;
-    sim->krylov.near_size = 3 * sim->n;
+    pl_operator factor = {.apply = apply_factor, .user = &s, .near_size = 3 * sim->n};
+    factor.near = secant ? NEARLY * accuracy * largest(3 * sim->n, move) : 0;
     PL_TRY(pl_gmres(&sim->krylov, size, matrix, factor, rhs, x, accuracy, limit, &result));
-    sim->krylov.near = 0;
     pl_stage(sim, PL_STAGE_SOLVE);
     out->iterations = result.iterations;
     out->residual = result.residual;
