@@ -19,7 +19,25 @@ done
 
 as_root=
 [ "$(id -u)" -eq 0 ] || as_root=sudo
+messages=$(mktemp)
+trap 'rm -f "$messages"' EXIT
+
+# Runs apt-get. Another one at work (unattended upgrades) is waited for, 20 minutes at most: apt's own
+# timeout knows dpkg's lock, but not those of the package lists and of the archives.
+apt() {
+    tries=240
+    until $as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C \
+        apt-get -o DPkg::Lock::Timeout=1200 "$@" 2>"$messages"; do
+        if ! grep -q 'Could not get lock' "$messages" || [ "$tries" -eq 0 ]; then
+            cat "$messages" >&2
+            return 1
+        fi
+        [ "$tries" -lt 240 ] || echo "waiting for another apt to finish"
+        tries=$((tries - 1))
+        sleep 5
+    done
+}
+
 echo "installing$missing"
-export DEBIAN_FRONTEND=noninteractive
-$as_root apt-get update -qq
-$as_root apt-get install -y -qq --no-install-recommends $missing
+apt update -qq
+apt install -y -qq --no-install-recommends $missing
