@@ -5,8 +5,10 @@
 
 typedef struct rosenbrock {
     int calls;
-    double refuse_above; /* x[0] beyond this cannot be evaluated */
-    int interrupt_at;    /* this call is interrupted; 0 = none */
+    double refuse_above;         /* x[0] beyond this cannot be evaluated */
+    double rough_from, rough_to; /* between these it cannot be differentiated */
+    int refused;
+    int interrupt_at; /* this call is interrupted; 0 = none */
 } rosenbrock;
 
 /* f = sum 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2, as residuals 10 (x_{i+1} - x_i^2) and 1 - x_i */
@@ -15,8 +17,10 @@ static pl_status rosenbrock_residual_n(rosenbrock *f, int n, const double *x, do
     f->calls++;
     if (f->calls == f->interrupt_at)
         return PL_ERROR_INTERRUPTED;
-    if (x[0] > f->refuse_above)
+    if (x[0] > f->refuse_above || (j && x[0] > f->rough_from && x[0] < f->rough_to)) {
+        f->refused++;
         return PL_ERROR_CONVERGENCE;
+    }
     int m = 2 * (n - 1);
     if (j)
         memset(j, 0, (size_t)(n * m) * sizeof *j);
@@ -121,6 +125,27 @@ static void steps_back_from_refused_points(void **unused)
         def.iterations = 200;
         def.stop_loss = 1e-20;
         pl_optimizer *opt = run(ctx, &def, &problem, start);
+        assert_int_equal((int)opt->state[PL_HEAD_STOP], PL_STOP_LOSS);
+        pl_optimizer_destroy(opt);
+    }
+    pl_context_destroy(ctx);
+}
+
+/* A point with a loss but without derivatives is too far as well: no step could start from there. */
+static void steps_back_from_points_without_derivatives(void **unused)
+{
+    (void)unused;
+    pl_context *ctx = test_context(1);
+    const pl_method methods[] = {PL_LBFGSB, PL_LEVENBERG_MARQUARDT};
+    for (int k = 0; k < 2; k++) {
+        rosenbrock f = {.refuse_above = INFINITY, .rough_from = 0, .rough_to = 0.2};
+        pl_problem problem = rosenbrock_problem(&f);
+        pl_optimizer_def def = pl_optimizer_def_default();
+        def.method = methods[k];
+        def.iterations = 200;
+        def.stop_loss = 1e-20;
+        pl_optimizer *opt = run(ctx, &def, &problem, start);
+        assert_true(f.refused > 0);
         assert_int_equal((int)opt->state[PL_HEAD_STOP], PL_STOP_LOSS);
         pl_optimizer_destroy(opt);
     }
@@ -382,7 +407,7 @@ static void rejects_bad_definitions(void **unused)
     assert_ok(ctx, pl_optimizer_create(ctx, &def, &problem, start, &opt));
     assert_int_equal(pl_optimizer_resume(opt, 3, start), PL_ERROR_ARGUMENT);
     f.refuse_above = -10;
-    assert_int_equal(pl_optimizer_start(opt), PL_ERROR_NUMERIC);
+    assert_int_equal(pl_optimizer_start(opt), PL_ERROR_CONVERGENCE);
     pl_optimizer_destroy(opt);
     pl_context_destroy(ctx);
 }
@@ -392,6 +417,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(minimises_rosenbrock),
         cmocka_unit_test(steps_back_from_refused_points),
+        cmocka_unit_test(steps_back_from_points_without_derivatives),
         cmocka_unit_test(satisfies_bounds_and_optimality),
         cmocka_unit_test(fits_a_decay_within_bounds),
         cmocka_unit_test(crosses_a_plateau),

@@ -4,7 +4,8 @@
  *
  *     (J_F^T J_F + damping diag(J_F^T J_F)) s = -J_F^T r,     x' = P(x + s)
  *
- * repeated with more damping until the loss falls. The damping follows the ratio of the actual to the
+ * repeated with more damping until the loss falls at a point where J can be had too: without it there
+ * is no next step. The damping follows the ratio of the actual to the
  * predicted decrease (Nielsen 1999), predicted for the step as clipped. A step as good as predicted
  * divides it by 10, not by Nielsen's 3: what a far start made large would else slow down the last
  * steps, which are quadratic without it.
@@ -17,17 +18,15 @@ enum { MAX_TRIALS = 40 };
 
 typedef struct lm {
     int n, m;
-    double *r;                 /* [m] at x */
-    double *jacobian;          /* [n, m] */
+    double *r, *jacobian;      /* [m], [n, m] of the point last looked at */
     double *normal;            /* J^T J [n, n] */
     double *jtr;               /* J^T r [n] */
     double *matrix, *step, *x; /* [n, n], [n], [n]: one trial */
-    double *trial_r;           /* [m] */
 } lm;
 
 size_t pl_lm_scratch(size_t n, size_t m)
 {
-    return 2 * m + n * m + 2 * n * n + 4 * n;
+    return m + n * m + 2 * n * n + 3 * n;
 }
 
 static lm lay_out(pl_optimizer *opt)
@@ -39,7 +38,6 @@ static lm lay_out(pl_optimizer *opt)
     s.matrix = s.jtr + s.n;
     s.step = s.matrix + (size_t)s.n * s.n;
     s.x = s.step + s.n;
-    s.trial_r = s.x + s.n;
     return s;
 }
 
@@ -90,24 +88,29 @@ static double predicted_decrease(const lm *s)
     return sum;
 }
 
-static pl_status trial_loss(pl_optimizer *opt, lm *s, double *loss)
+/* |r|^2 at x, with the Jacobian unless that is NULL; infinite where the point is refused. */
+static pl_status look_at(pl_optimizer *opt, lm *s, const double *x, double *jacobian, double *loss)
 {
-    opt->work[PL_HEAD_EVALUATIONS] += 1;
-    pl_status status = opt->problem.residual(opt->problem.user, s->x, s->trial_r, NULL);
-    if (status != PL_OK && !pl_point_refused(status))
-        return status;
-    *loss = status == PL_OK ? pl_dot(s->m, s->trial_r, s->trial_r) : INFINITY;
-    if (!isfinite(*loss))
-        *loss = INFINITY;
-    return PL_OK;
+    pl_status status = opt->problem.residual(opt->problem.user, x, s->r, jacobian);
+    if (status != PL_OK)
+        return pl_optimizer_judge(opt, status, loss);
+    *loss = pl_dot(s->m, s->r, s->r);
+    bool finite = isfinite(*loss);
+    for (int i = 0; jacobian && i < s->n; i++)
+        finite = finite && pl_all_finite(s->m, jacobian + (size_t)i * s->m);
+    if (!finite)
+        status = pl_fail(opt->ctx, PL_ERROR_NUMERIC, "the residuals or their Jacobian are not finite");
+    return pl_optimizer_judge(opt, status, loss);
 }
 
-/* Residual, Jacobian, normal matrix and the loss's gradient 2 J^T r at the work state's x. */
-static pl_status linearise(pl_optimizer *opt, lm *s)
+/* Jacobian, normal matrix and the loss's gradient 2 J^T r at x; those of the last point stay when x is
+ * refused. */
+static pl_status linearise(pl_optimizer *opt, lm *s, const double *x, double *loss)
 {
     double *g = pl_optimizer_gradient(opt, opt->work);
-    opt->linearised = false;
-    PL_TRY(opt->problem.residual(opt->problem.user, pl_optimizer_x(opt, opt->work), s->r, s->jacobian));
+    PL_TRY(look_at(opt, s, x, s->jacobian, loss));
+    if (*loss == INFINITY)
+        return PL_OK;
     form_normal(s);
     for (int i = 0; i < s->n; i++)
         g[i] = 2 * s->jtr[i];
@@ -118,10 +121,9 @@ static pl_status linearise(pl_optimizer *opt, lm *s)
 pl_status pl_lm_start(pl_optimizer *opt)
 {
     lm s = lay_out(opt);
+    opt->linearised = false;
     opt->work[PL_HEAD_EVALUATIONS] += 1;
-    PL_TRY(linearise(opt, &s));
-    opt->work[PL_HEAD_LOSS] = pl_dot(s.m, s.r, s.r);
-    return PL_OK;
+    return linearise(opt, &s, pl_optimizer_x(opt, opt->work), &opt->work[PL_HEAD_LOSS]);
 }
 
 pl_status pl_lm_step(pl_optimizer *opt)
@@ -129,25 +131,29 @@ pl_status pl_lm_step(pl_optimizer *opt)
     lm s = lay_out(opt);
     double *x = pl_optimizer_x(opt, opt->work);
     double *damping = &opt->work[PL_HEAD_DAMPING], growth = 2;
-    double loss = opt->work[PL_HEAD_LOSS];
+    double loss = opt->work[PL_HEAD_LOSS], trial;
     if (!opt->linearised)
-        PL_TRY(linearise(opt, &s));
+        PL_TRY(linearise(opt, &s, x, &trial));
+    if (!opt->linearised)
+        return pl_fail_within(opt->ctx, opt->refusal, "the loss has no derivatives here any more");
     for (int k = 0; k < MAX_TRIALS; k++, *damping *= growth, growth *= 2) {
-        double trial;
         if (!trial_step(opt, &s, x, *damping))
             continue;
         double predicted = predicted_decrease(&s);
         if (!(predicted > 0))
             break;
-        PL_TRY(trial_loss(opt, &s, &trial));
+        opt->work[PL_HEAD_EVALUATIONS] += 1;
+        PL_TRY(look_at(opt, &s, s.x, NULL, &trial));
         double ratio = (loss - trial) / predicted;
-        if (!(ratio > 1e-4))
+        if (ratio > 1e-4)
+            PL_TRY(linearise(opt, &s, s.x, &trial));
+        if (!(ratio > 1e-4) || trial == INFINITY)
             continue;
         double u = 2 * ratio - 1;
         *damping = fmax(*damping * fmax(0.1, 1 - u * u * u), 1e-12);
         memcpy(x, s.x, (size_t)s.n * sizeof *x);
         opt->work[PL_HEAD_LOSS] = trial;
-        return linearise(opt, &s); /* a failure here throws the iteration away, x included */
+        return PL_OK;
     }
     *damping = 1e-3;
     opt->work[PL_HEAD_STOP] = PL_STOP_STALLED;

@@ -122,23 +122,22 @@ void pl_optimizer_destroy(pl_optimizer *opt)
     pl_free(ctx, opt);
 }
 
-static bool finite_all(int count, const double *values)
+pl_status pl_optimizer_judge(pl_optimizer *opt, pl_status status, double *loss)
 {
-    for (int i = 0; i < count; i++)
-        if (!isfinite(values[i]))
-            return false;
-    return true;
+    if (!pl_point_refused(status))
+        return status;
+    opt->refusal = status;
+    *loss = INFINITY;
+    return PL_OK;
 }
 
 pl_status pl_optimizer_evaluate(pl_optimizer *opt, const double *x, double *loss, double *gradient)
 {
     opt->work[PL_HEAD_EVALUATIONS] += 1;
     pl_status status = opt->problem.evaluate(opt->problem.user, x, loss, gradient);
-    if (status != PL_OK && !pl_point_refused(status))
-        return status;
-    if (status != PL_OK || !isfinite(*loss) || !finite_all(opt->problem.n, gradient))
-        *loss = INFINITY;
-    return PL_OK;
+    if (status == PL_OK && (!isfinite(*loss) || !pl_all_finite(opt->problem.n, gradient)))
+        status = pl_fail(opt->ctx, PL_ERROR_NUMERIC, "the loss or its gradient is not finite");
+    return pl_optimizer_judge(opt, status, loss);
 }
 
 pl_status pl_optimizer_resume(pl_optimizer *opt, int count, const double *state)
@@ -147,7 +146,7 @@ pl_status pl_optimizer_resume(pl_optimizer *opt, int count, const double *state)
         return pl_fail(opt->ctx, PL_ERROR_ARGUMENT,
                        "optimizer: a saved state of %d numbers, expected %d: saved by another task?",
                        count, opt->state_count);
-    if (!finite_all(count, state))
+    if (!pl_all_finite(count, state))
         return pl_fail(opt->ctx, PL_ERROR_ARGUMENT, "optimizer: the saved state is not finite");
     memcpy(opt->state, state, (size_t)count * sizeof *state);
     /* More iterations are allowed than when it was saved. */
@@ -203,7 +202,7 @@ pl_status pl_optimizer_start(pl_optimizer *opt)
         PL_TRY(pl_optimizer_evaluate(opt, pl_optimizer_x(opt, opt->work), &opt->work[PL_HEAD_LOSS],
                                      pl_optimizer_gradient(opt, opt->work)));
     if (!isfinite(opt->work[PL_HEAD_LOSS]))
-        return pl_fail_within(opt->ctx, PL_ERROR_NUMERIC, "the loss cannot be evaluated at the start");
+        return pl_fail_within(opt->ctx, opt->refusal, "the loss cannot be evaluated at the start");
     decide_stop(opt, INFINITY);
     commit(opt);
     return PL_OK;

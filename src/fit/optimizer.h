@@ -53,7 +53,8 @@ typedef struct pl_optimizer {
     double *state; /* the last whole iteration */
     double *work;  /* the iteration being computed, same layout */
     double *scratch;
-    bool linearised; /* scratch holds the Jacobian at the state's x: saves taking it again */
+    bool linearised;   /* scratch holds the normal matrix at the state's x: saves taking it again */
+    pl_status refusal; /* why the last point refused was */
 } pl_optimizer;
 
 /* lower, upper and user are borrowed. The state is that before the first iteration, at x clipped to its
@@ -92,12 +93,22 @@ static inline bool pl_point_refused(pl_status status)
     return status == PL_ERROR_CONVERGENCE || status == PL_ERROR_NUMERIC;
 }
 
-/* Loss and gradient at x, counted; a refused point gives an infinite loss and PL_OK. */
+/* What an evaluation's status means: a point that is refused has an infinite loss, and all is well. */
+pl_status pl_optimizer_judge(pl_optimizer *opt, pl_status status, double *loss);
+/* Loss and gradient at x, counted and judged. */
 pl_status pl_optimizer_evaluate(pl_optimizer *opt, const double *x, double *loss, double *gradient);
 
 static inline double pl_clip(double x, double lower, double upper)
 {
     return fmin(fmax(x, lower), upper);
+}
+
+static inline bool pl_all_finite(int n, const double *a)
+{
+    for (int i = 0; i < n; i++)
+        if (!isfinite(a[i]))
+            return false;
+    return true;
 }
 
 static inline double pl_dot(int n, const double *a, const double *b)
