@@ -1,10 +1,10 @@
-/* The benchmark: cases, what is measured of each, the peers' figures, ratios. Everything prints
- * Markdown. */
+/* The benchmark: cases, what is measured of each, the peers' figures, ratios, two builds compared. */
 #ifndef PL_BENCH_H
 #define PL_BENCH_H
 
 #include "world.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 /* ------------------------------------------------------------------------------- cases */
@@ -23,6 +23,12 @@ typedef struct bench_case {
 
 extern const bench_case bench_cases[];
 extern const int bench_case_count;
+
+/* NULL when there is none of exactly that name. */
+const bench_case *bench_find_case(const char *name);
+/* Whether one of texts [count] is the case's name, or is no case's name and part of this one's. True
+ * when there are none. */
+bool bench_case_named(const bench_case *c, int count, const char *const *texts);
 
 /* Builds and starts; w->status says how that went. */
 void bench_build(const bench_case *c, pl_context *ctx, pl_solver solver, bench_world *w);
@@ -48,11 +54,12 @@ typedef struct bench_result {
     int vertices, elements, steps;
     double setup;                              /* ms, creating the simulation */
     double forward, first;                     /* ms a step: all, the first ten */
+    double forward_cpu;                        /* ms a step, of all threads */
     double iterations, solves, factorizations; /* a step */
     double share[PL_STAGE_COUNT];              /* of the forward time */
     double contacts;                           /* mean */
     double residual;                           /* largest, m */
-    double backward;                           /* ms a step, 0 = not measured */
+    double backward, backward_cpu;             /* ms a step, 0 = not measured */
     double adjoint_iterations, adjoint_factorizations;
     double memory; /* MB: the whole process at its peak; 0 = not known */
 } bench_result;
@@ -60,6 +67,11 @@ typedef struct bench_result {
 /* steps 0 = the case's own. */
 pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver solver, int steps,
                         bool backward, bench_result *out);
+
+/* A result as `bench --json` prints it, and back; what a record lacks, having been written by another
+ * version, is NAN. */
+json_t *bench_record(const bench_case *c, const bench_result *result);
+bench_result bench_record_read(const json_t *record);
 
 /* The gradient of the mean squared distance from the start. */
 pl_status bench_backward(bench_world *w, pl_rollout *rollout, const pl_adjoint_def *def,
@@ -79,6 +91,13 @@ pl_status bench_ratios(FILE *file, bool quick);
 
 /* One row of it: the nested solver against one coupled Newton method. */
 pl_status bench_coupled(FILE *file, const bench_case *c, pl_context *ctx, int steps);
+
+/* ------------------------------------------------------------------------------- two builds */
+
+/* `pliant bench compare OTHER`: argv[0] is "compare"; returns an exit code. */
+int bench_compare(int argc, char **argv);
+
+/* ------------------------------------------------------------------------------- clocks */
 
 double bench_milliseconds(void);
 /* CPU time of the process, on all its threads: what others do on the machine does not count. */

@@ -130,6 +130,21 @@ pl_status bench_backward(bench_world *w, pl_rollout *rollout, const pl_adjoint_d
     return status;
 }
 
+static pl_status measure_backward(bench_world *w, pl_rollout *rollout, bench_result *out)
+{
+    pl_adjoint_def def = pl_adjoint_def_default();
+    pl_adjoint_info info;
+    double cpu = bench_cpu_milliseconds();
+    pl_status status = bench_backward(w, rollout, &def, &info);
+    if (status == PL_OK) {
+        out->backward = info.milliseconds / out->steps;
+        out->backward_cpu = (bench_cpu_milliseconds() - cpu) / out->steps;
+        out->adjoint_iterations = (double)info.iterations / out->steps;
+        out->adjoint_factorizations = (double)info.factorizations / out->steps;
+    }
+    return status;
+}
+
 pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver solver, int steps,
                         bool backward, bench_result *out)
 {
@@ -141,6 +156,7 @@ pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver solver, 
     double began = bench_milliseconds();
     bench_build(c, ctx, solver, &w);
     pl_status status = w.status;
+    double cpu = bench_cpu_milliseconds();
     forward_sum sum = {.result = out, .last = bench_milliseconds()};
     out->setup = sum.last - began;
     def.steps = steps > 0 ? steps : c->steps;
@@ -153,16 +169,12 @@ pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver solver, 
         out->elements = info.element_count;
         status = pl_rollout_run(w.sim, w.state, &def, &rollout);
     }
-    if (status == PL_OK)
+    if (status == PL_OK) {
         finish_forward(&sum);
-    if (status == PL_OK && backward) {
-        pl_adjoint_def adjoint = pl_adjoint_def_default();
-        pl_adjoint_info info;
-        status = bench_backward(&w, rollout, &adjoint, &info);
-        out->backward = status == PL_OK ? info.milliseconds / out->steps : 0;
-        out->adjoint_iterations = status == PL_OK ? (double)info.iterations / out->steps : 0;
-        out->adjoint_factorizations = status == PL_OK ? (double)info.factorizations / out->steps : 0;
+        out->forward_cpu = (bench_cpu_milliseconds() - cpu) / out->steps;
     }
+    if (status == PL_OK && backward)
+        status = measure_backward(&w, rollout, out);
     out->memory = process_memory("VmHWM");
     pl_rollout_destroy(rollout);
     bench_close(&w);

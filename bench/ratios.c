@@ -31,14 +31,6 @@ static double thread_milliseconds(void)
         }                                                                                              \
     } while (0)
 
-static const bench_case *find_case(const char *name)
-{
-    for (int k = 0; k < bench_case_count; k++)
-        if (strcmp(bench_cases[k].name, name) == 0)
-            return &bench_cases[k];
-    return NULL;
-}
-
 static void row(FILE *file, const char *what, const char *scene, double a, double b)
 {
     fprintf(file, "| %s | %s | %.3f | %.3f | %.2f |\n", what, scene, a, b, b / a);
@@ -277,15 +269,15 @@ pl_status bench_ratios(FILE *file, bool quick)
     pl_status status = pl_context_create(&def, &ctx);
     fprintf(file, "| what: a, b | scene | a (ms) | b (ms) | b / a |\n|---|---|---:|---:|---:|\n");
     for (int k = 0; status == PL_OK && k < CASES(kernel_cases, quick); k++)
-        status = kernel_ratios(file, find_case(kernel_cases[k]));
+        status = kernel_ratios(file, bench_find_case(kernel_cases[k]));
     for (int k = 0; status == PL_OK && k < CASES(path_cases, quick); k++)
-        status = path_ratios(file, find_case(path_cases[k]), ctx, steps);
+        status = path_ratios(file, bench_find_case(path_cases[k]), ctx, steps);
     if (status == PL_OK)
-        status = warm_ratio(file, find_case("bunny-1.5k"), ctx, steps);
+        status = warm_ratio(file, bench_find_case("bunny-1.5k"), ctx, steps);
     if (status == PL_OK)
-        status = bench_coupled(file, find_case("bunny-1.5k"), ctx, steps);
+        status = bench_coupled(file, bench_find_case("bunny-1.5k"), ctx, steps);
     for (int k = 0; status == PL_OK && k < CASES(thread_cases, quick); k++)
-        status = thread_ratio(file, find_case(thread_cases[k]), steps);
+        status = thread_ratio(file, bench_find_case(thread_cases[k]), steps);
     if (status != PL_OK)
         fprintf(stderr, "pliant: error: %s\n", ctx ? pl_context_error(ctx) : pl_status_name(status));
     pl_context_destroy(ctx);

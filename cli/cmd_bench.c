@@ -1,21 +1,22 @@
-/* `pliant bench`: how long steps and gradients take, beside what others need. Prints Markdown. */
+/* `pliant bench`: how long steps and gradients take, beside what others need. Prints Markdown or JSON.
+ */
 #include "bench/bench.h"
 #include "cli.h"
+#include "json.h"
+#include "progress.h"
 
 #include <string.h>
-#include <unistd.h>
 
 typedef struct bench_options {
-    bool quick, elastic, contact, adjoint, methods, ratios;
+    bool quick, json, elastic, contact, adjoint, methods, ratios;
     int threads, steps;
-    const char *only;
+    cli_list only;
 } bench_options;
 
 static bool selected(const bench_options *o, const bench_case *c)
 {
-    if (o->only)
-        return strstr(c->name, o->only) != NULL;
-    return !o->quick || c->quick;
+    bool named = bench_case_named(c, o->only.count, o->only.items);
+    return named && (o->only.count > 0 || !o->quick || c->quick);
 }
 
 /* The model name of the processor, "" where it is not to be known. */
@@ -92,7 +93,9 @@ static void backward_head(void)
     printf("\n");
 }
 
-static int run_cases(const bench_options *o, pl_context *ctx, bench_group group, bool backward)
+/* Prints a row a case, or adds a record where there are `records`. */
+static int run_cases(const bench_options *o, pl_context *ctx, bench_group group, bool backward,
+                     json_t *records)
 {
     int code = CLI_OK;
     for (int k = 0; k < bench_case_count && !cli_interrupted(); k++) {
@@ -100,19 +103,46 @@ static int run_cases(const bench_options *o, pl_context *ctx, bench_group group,
         bench_result result;
         if (!selected(o, c) || c->group != group)
             continue;
-        if (isatty(STDERR_FILENO))
-            fprintf(stderr, "\r%s \033[K", c->name);
+        cli_line_show("%s", c->name);
         pl_status status = bench_measure(c, ctx, PL_SOLVER_AUTO, o->steps, backward, &result);
-        if (isatty(STDERR_FILENO))
-            fprintf(stderr, "\r\033[K");
-        if (status == PL_OK && backward)
-            backward_row(c, &result);
-        else if (status == PL_OK)
-            forward_row(c, &result);
-        else
+        cli_line_clear();
+        if (status != PL_OK)
             code = cli_report(ctx, status);
+        else if (records)
+            json_array_append_new(records, bench_record(c, &result));
+        else if (backward)
+            backward_row(c, &result);
+        else
+            forward_row(c, &result);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : code;
+}
+
+/* The scenes' tables: forward by group, then all of them backward. */
+static int run_tables(const bench_options *o, pl_context *ctx, json_t *records)
+{
+    static const char *const titles[] = {[BENCH_ELASTIC] = "elastic", [BENCH_CONTACT] = "contact"};
+    const bool wanted[] = {[BENCH_ELASTIC] = o->elastic, [BENCH_CONTACT] = o->contact};
+    int code = CLI_OK, next;
+    for (int g = BENCH_ELASTIC; g <= BENCH_CONTACT; g++) {
+        if (!wanted[g])
+            continue;
+        if (!records)
+            forward_head(titles[g]);
+        code = (next = run_cases(o, ctx, (bench_group)g, false, records)) ? next : code;
+    }
+    if (o->adjoint && !records)
+        backward_head();
+    for (int g = BENCH_ELASTIC; o->adjoint && g <= BENCH_CONTACT; g++)
+        code = (next = run_cases(o, ctx, (bench_group)g, true, records)) ? next : code;
+    return code;
+}
+
+static int run_json(const bench_options *o, pl_context *ctx)
+{
+    json_t *records = json_array();
+    int code = run_tables(o, ctx, records), printed = cli_json_print(records);
+    return code ? code : printed;
 }
 
 /* Every method of the adjoint, on the smallest scenes unless told which: some take very long. */
@@ -122,7 +152,7 @@ static int run_methods(const bench_options *o, pl_context *ctx)
     printf("\n## adjoint methods\n\n");
     bench_methods_head(stdout);
     for (int k = 0; k < bench_case_count && !cli_interrupted(); k++) {
-        if (!selected(o, &bench_cases[k]) || (!o->only && !bench_cases[k].quick))
+        if (!selected(o, &bench_cases[k]) || (o->only.count == 0 && !bench_cases[k].quick))
             continue;
         pl_status status = bench_methods(stdout, &bench_cases[k], ctx, o->steps);
         if (status != PL_OK)
@@ -147,23 +177,11 @@ static void explain(void)
 static int run(const bench_options *o, pl_context *ctx)
 {
     char name[128];
-    int code = CLI_OK, next;
+    int code, next;
     processor(name, sizeof name);
     printf("# Benchmark\n\npliant %s, %s, %d threads%s\n", pl_version(), name, pl_context_threads(ctx),
            o->quick ? ", quick" : "");
-    if (o->elastic) {
-        forward_head("elastic");
-        code = (next = run_cases(o, ctx, BENCH_ELASTIC, false)) ? next : code;
-    }
-    if (o->contact) {
-        forward_head("contact");
-        code = (next = run_cases(o, ctx, BENCH_CONTACT, false)) ? next : code;
-    }
-    if (o->adjoint) {
-        backward_head();
-        for (int g = BENCH_ELASTIC; g <= BENCH_CONTACT; g++)
-            code = (next = run_cases(o, ctx, (bench_group)g, true)) ? next : code;
-    }
+    code = run_tables(o, ctx, NULL);
     if (o->methods && code != CLI_INTERRUPTED)
         code = (next = run_methods(o, ctx)) ? next : code;
     if (o->ratios && code != CLI_INTERRUPTED) {
@@ -175,50 +193,71 @@ static int run(const bench_options *o, pl_context *ctx)
     return code;
 }
 
+static bool any_selected(const bench_options *o)
+{
+    for (int k = 0; k < bench_case_count; k++)
+        if (selected(o, &bench_cases[k]))
+            return true;
+    return false;
+}
+
+/* Takes the words that say which tables, all without any: -1, or the exit code. */
+static int choose_tables(bench_options *o, const cli_command *command, int count, char **words)
+{
+    static const char *const names[] = {"elastic", "contact", "adjoint", "methods", "ratios"};
+    bool *const flags[] = {&o->elastic, &o->contact, &o->adjoint, &o->methods, &o->ratios};
+    for (int i = 0; i < count; i++) {
+        int k = 0;
+        while (k < CLI_COUNT(names) && strcmp(words[i], names[k]) != 0)
+            k++;
+        if (k == CLI_COUNT(names))
+            return cli_usage(command, "expected elastic, contact, adjoint, methods or ratios, got '%s'",
+                             words[i]);
+        *flags[k] = true;
+    }
+    if (o->json && (o->methods || o->ratios))
+        return cli_usage(command, "methods and ratios have no JSON");
+    if (count == 0)
+        o->elastic = o->contact = o->adjoint = o->methods = o->ratios = true;
+    return -1;
+}
+
 int cmd_bench(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "compare") == 0)
+        return bench_compare(argc - 1, argv + 1);
     bench_options o = {0};
     const cli_option table[] = {
         {"quick", CLI_FLAG, &o.quick, NULL, "the smallest scenes, a few steps"},
-        {"only", CLI_TEXT, &o.only, "TEXT", "scenes whose name contains this"},
+        {"only", CLI_LIST, &o.only, "TEXT", "this scene, or those whose names contain this"},
         {"steps", CLI_INT, &o.steps, "N", "instead of each scene's"},
         {"threads", CLI_INT, &o.threads, "N", "worker threads; 0 = one per core"},
+        {"json", CLI_FLAG, &o.json, NULL, "the scenes' figures as JSON"},
     };
     const cli_command command = {
         .name = "bench",
         .arguments = "[elastic|contact|adjoint|methods|ratios]...",
         .summary = "Times of steps and gradients, as Markdown; all of it unless told what.",
+        .details = "`pliant bench compare OTHER` measures this build against another.",
         .min_arguments = 0,
         .max_arguments = 5,
         .option_count = CLI_COUNT(table),
         .options = table,
     };
     int count, code = cli_parse(&command, argc, argv, &count);
-    if (code >= 0)
+    if (code >= 0 || (code = choose_tables(&o, &command, count, argv + 1)) >= 0)
         return code;
-    for (int i = 1; i <= count; i++) {
-        const char *word = argv[i];
-        bool *const flags[] = {&o.elastic, &o.contact, &o.adjoint, &o.methods, &o.ratios};
-        static const char *const words[] = {"elastic", "contact", "adjoint", "methods", "ratios"};
-        bool known = false;
-        for (int k = 0; k < CLI_COUNT(words); k++)
-            if (strcmp(word, words[k]) == 0)
-                *flags[k] = known = true;
-        if (!known)
-            return cli_usage(&command,
-                             "expected elastic, contact, adjoint, methods or ratios, got '%s'", word);
-    }
-    if (count == 0)
-        o.elastic = o.contact = o.adjoint = o.methods = o.ratios = true;
     if (o.threads < 0 || o.steps < 0)
         return cli_usage(&command, "--threads and --steps cannot be negative");
+    if (!any_selected(&o))
+        return cli_usage(&command, "--only: no scene's name contains '%s'", o.only.items[0]);
     if (o.quick && o.steps == 0)
         o.steps = 3;
     pl_context *ctx = cli_context(o.threads, false);
     if (!ctx)
         return CLI_FAILED;
     cli_catch_interrupt();
-    code = run(&o, ctx);
+    code = o.json ? run_json(&o, ctx) : run(&o, ctx);
     pl_context_destroy(ctx);
     return code;
 }

@@ -63,3 +63,38 @@ prints "| bar-small | 1225 | 5184 |"
 prints "## adjoint"
 prints "automatic / fastest"
 expect 2 bench quickly
+expect 2 bench --only granite
+says "no scene's name contains 'granite'"
+
+# --- bench: the same figures for programs, by which two builds are compared
+expect 0 bench adjoint --json --only bar-small --steps 2 --threads 1
+prints '"scene": "bar-small"'
+prints '"steps": 2'
+for key in forward_ms forward_cpu_ms backward_ms backward_cpu_ms iterations solves adjoint_iterations; do
+    grep -q "\"$key\": [0-9]" out.txt || fail "no $key"
+    ! grep -q "\"$key\": 0\.0," out.txt || fail "$key is nothing"
+done
+expect 2 bench ratios --json
+expect 0 bench adjoint --json --only bar --steps 1 --threads 1 # by its name, which bar-small's contains
+[ "$(grep -c '"scene"' out.txt)" = 1 ] || fail "--only NAME takes more than that scene"
+
+expect 0 bench compare "$PLIANT" --only bar-small --only cloth-2k --steps 2 --rounds 2 --limit 50 --threads 1
+grep -Eq '^\| bar-small \| 2 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| ' out.txt ||
+    fail "no row of bar-small"
+prints "| cloth-2k | 2 |"
+prints "2 scenes, 0 of them more than 50 times as slow"
+# Another build that takes a tenth of the time, and one that knows no such scene.
+cat >quick <<END
+#!/usr/bin/env bash
+"$PLIANT" "\$@" | sed -E 's/(_ms": )([0-9]+)\.([0-9])/\10.\2\3/'
+END
+echo 'exit 2' >silent
+chmod +x quick silent
+expect 1 bench compare ./quick --only bar-small --steps 2 --rounds 1 --limit 3 --threads 1 --cpu
+grep -Eq "\\*\\*[0-9.]+\\*\\*" out.txt || fail "nothing is marked"
+prints "1 scenes, 1 of them more than 3 times as slow"
+expect 1 bench compare ./silent --only bar-small --steps 2 --rounds 1 --threads 1
+prints "| bar-small | the other failed |"
+expect 3 bench compare ./nowhere
+says "./nowhere: cannot be run"
+expect 2 bench compare
