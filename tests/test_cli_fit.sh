@@ -53,6 +53,10 @@ expect 0 fit beside.json --threads 1 --set steps=5 --set optimizer.iterations=1 
 # What goes wrong is said, with the right exit code.
 expect 3 fit "$task" "${descent[@]}" --out cut
 grep -q 'there is a fit already' err || fail "overwrites a fit"
+mkdir mine && echo mine >mine/result.json
+expect 1 fit "$task" "${descent[@]}" --out mine
+says "mine/result.json: exists already"
+[ "$(ls mine)$(cat mine/result.json)" = result.jsonmine ] || fail "touched somebody's directory"
 expect 3 fit none.json
 expect 3 fit "$task" --set optimizer.method=magic
 grep -q 'levenberg_marquardt' err || fail "the choices are not named"

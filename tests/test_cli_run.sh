@@ -47,8 +47,11 @@ done
 expect 1 run "$scenes/slope.json" --steps 1 --out result
 says "result: exists already"
 says "--force"
+touch result/notes.txt result/volume/notes.txt
 expect 0 run "$scenes/slope.json" --steps 1 --out result --force
-[ "$(ls result/volume | wc -l)" = 2 ] || fail "the earlier output was not replaced"
+[ "$(ls result/volume)" = "$(printf '000000.vtu\n000001.vtu\nnotes.txt')" ] ||
+    fail "not the new output and what was not of the earlier one: $(ls result/volume)"
+[ -f result/notes.txt ] || fail "a file of somebody else's is gone"
 mkdir mine && touch mine/thesis.tex
 expect 1 run "$scenes/slope.json" --steps 1 --out mine --force
 [ -f mine/thesis.tex ] || fail "somebody's directory was replaced"

@@ -269,7 +269,7 @@ static void output_is_whole(void **state)
     assert_int_equal(pl_output_finish(output, PL_OK), PL_ERROR_ARGUMENT);
     pl_output_destroy(output);
     assert_int_equal(entries(f->folder), 1);
-    assert_int_equal(entries(f->out), 5);
+    assert_int_equal(entries(f->out), 6);
     check_volume(f);
     check_surface(f);
     check_summary(f);
@@ -313,18 +313,10 @@ static void existing_directories(void **state)
     assert_true(exists(f->out, "volume/000000.vtu"));
     assert_int_equal(entries(f->folder), 1);
 
-    /* Nor is an output that somebody has put something into. */
+    /* Somebody's own directory, or a file, is never touched. */
     char path[160];
     def.replace = true;
-    snprintf(path, sizeof path, "%s/notes.txt", f->out);
-    fclose(fopen(path, "w"));
-    assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
-    assert_non_null(strstr(pl_context_error(f->ctx), "it holds notes.txt"));
-    assert_true(exists(f->out, "notes.txt"));
-    remove(path);
-
-    /* Somebody's own directory, or a file, is never touched. */
-    snprintf(path, sizeof path, "%s/summary.json", f->out);
+    snprintf(path, sizeof path, "%s/manifest.txt", f->out);
     remove(path);
     assert_int_equal(pl_output_create(f->sim, &def, &output), PL_ERROR_FILE);
     assert_non_null(strstr(pl_context_error(f->ctx), "is no earlier output"));

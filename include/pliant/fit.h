@@ -119,7 +119,8 @@ typedef struct pl_fit_result {
 
 /*
  * Runs a task. With a directory, checkpoint.json is replaced after every iteration, whole or not at
- * all, and at the end history.csv, result.json and the report are written. PL_ERROR_INTERRUPTED when
+ * all, and at the end history.csv, result.json and the report are written; manifest.txt names what was
+ * written, and a file there that was not is never replaced (PL_ERROR_FILE). PL_ERROR_INTERRUPTED when
  * keep_going said so: the checkpoint is then that of the last whole iteration.
  */
 PL_API pl_status pl_task_fit(pl_task *task, const pl_fit_def *def, pl_fit_result **out);

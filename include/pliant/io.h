@@ -51,6 +51,7 @@ PL_API pl_status pl_scene_schema(pl_context *ctx, char **text);
  *     volume.pvd, volume/<step>.vtu    elements: displacement, velocity; stress, von Mises, energy
  *     surface.pvd, surface/<step>.vtu  boundary triangles: contact forces, normal and tangential
  *     summary.json                     iterations, residual, energies, contacts, times of every step
+ *     manifest.txt                     the names of all these
  * It is built beside its final place and moved there by pl_output_finish: it appears whole or not at
  * all.
  */
@@ -58,7 +59,8 @@ typedef struct pl_output pl_output;
 
 typedef struct pl_output_def {
     const char *directory;
-    bool replace; /* an earlier output (nothing else) in that place is replaced; default false */
+    bool replace; /* files of an earlier output in that place are replaced, all others there stay;
+                     default false */
     int every;    /* write every this many steps, and the start; default 1 */
     bool volume, surface; /* default true */
     const char *scene;    /* named in the summary; NULL = none */

@@ -6,6 +6,7 @@
 #include "fit/fit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +14,13 @@
 
 /* Unlike other outputs a checkpoint must survive a power cut: it reaches the disk before its name does.
  */
-static pl_status write_durably(pl_context *ctx, const char *path, const char *text, size_t length)
+static pl_status write_durably(pl_fit *fit, const char *text, size_t length)
 {
-    char temporary[4096];
-    if (snprintf(temporary, sizeof temporary, "%s.new", path) >= (int)sizeof temporary)
-        return pl_fail(ctx, PL_ERROR_FILE, "%s: the path is too long", path);
-    FILE *file = fopen(temporary, "wb");
+    char path[4096], temporary[4096];
+    PL_TRY(pl_fit_path(fit, PL_CHECKPOINT_NAME, path, sizeof path));
+    PL_TRY(pl_fit_path(fit, PL_CHECKPOINT_NAME ".new", temporary, sizeof temporary));
+    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
     bool good = file && fwrite(text, 1, length, file) == length && fflush(file) == 0 &&
                 fsync(fileno(file)) == 0;
     int error = errno;
@@ -31,7 +33,7 @@ static pl_status write_durably(pl_context *ctx, const char *path, const char *te
     if (good)
         error = errno;
     unlink(temporary);
-    return pl_fail(ctx, PL_ERROR_FILE, "%s: cannot write: %s", path, strerror(error));
+    return pl_fail(fit->ctx, PL_ERROR_FILE, "%s: cannot write: %s", path, strerror(error));
 }
 
 static json_t *array_of(int count, const double *values)
@@ -42,18 +44,12 @@ static json_t *array_of(int count, const double *values)
     return array;
 }
 
-static void checkpoint_path(const pl_fit *fit, char *out, size_t size)
+pl_status pl_checkpoint_save(pl_fit *fit)
 {
-    snprintf(out, size, "%s/checkpoint.json", fit->def.directory);
-}
-
-pl_status pl_checkpoint_save(const pl_fit *fit)
-{
-    char path[4096], fingerprint[17];
+    char fingerprint[17];
     const pl_evaluation_times *t = &fit->evaluation->times;
     const pl_optimizer *opt = fit->optimizer;
     double seconds = fit->seconds_before + (pl_milliseconds() - fit->started) / 1e3;
-    checkpoint_path(fit, path, sizeof path);
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, fit->task->fingerprint);
     json_t *root = json_pack(
         "{s:i, s:s, s:i, s:i, s:f, s:f, s:f, s:i, s:i, s:I, s:o, s:i, s:o}", "checkpoint", 1, "task",
@@ -62,7 +58,7 @@ pl_status pl_checkpoint_save(const pl_fit *fit)
         "tape_bytes", (json_int_t)t->tape_bytes, "state", array_of(opt->state_count, opt->state),
         "rows", fit->row_count, "history", array_of(fit->row_count * fit->width, fit->rows));
     char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    pl_status status = text ? write_durably(fit->ctx, path, text, strlen(text))
+    pl_status status = text ? write_durably(fit, text, strlen(text))
                             : pl_fail(fit->ctx, PL_ERROR_MEMORY, "out of memory");
     free(text);
     json_decref(root);
@@ -132,7 +128,7 @@ pl_status pl_checkpoint_load(pl_fit *fit)
 {
     char path[4096];
     json_error_t error;
-    checkpoint_path(fit, path, sizeof path);
+    PL_TRY(pl_fit_path(fit, PL_CHECKPOINT_NAME, path, sizeof path));
     if (access(path, R_OK) != 0)
         return pl_fail(fit->ctx, PL_ERROR_FILE, "%s: cannot open: %s", path, strerror(errno));
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);

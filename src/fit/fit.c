@@ -7,10 +7,7 @@
  */
 #include "fit/fit.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 pl_fit_def pl_fit_def_default(void)
 {
@@ -299,24 +296,6 @@ void pl_fit_result_free(const pl_task *task, pl_fit_result *result)
 
 /* ------------------------------------------------------------------------------- running */
 
-/* The directory exists and holds no fit yet, or the one to go on with. */
-static pl_status prepare_directory(pl_fit *fit)
-{
-    const char *directory = fit->def.directory;
-    char path[4096];
-    if (!directory || fit->def.resume)
-        return PL_OK;
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
-        return pl_fail(fit->ctx, PL_ERROR_FILE, "%s: cannot make the directory: %s", directory,
-                       strerror(errno));
-    if (snprintf(path, sizeof path, "%s/checkpoint.json", directory) >= (int)sizeof path)
-        return pl_fail(fit->ctx, PL_ERROR_FILE, "%s: the path is too long", directory);
-    if (access(path, F_OK) == 0)
-        return pl_fail(fit->ctx, PL_ERROR_ARGUMENT,
-                       "%s: there is a fit already; resume it or choose another directory", path);
-    return PL_OK;
-}
-
 static pl_status begin(pl_fit *fit)
 {
     if (fit->def.resume) {
@@ -345,7 +324,8 @@ static pl_status prepare(pl_fit *fit)
     name_entries(fit);
     if (fit->def.resume && !fit->def.directory)
         return pl_fail(fit->ctx, PL_ERROR_ARGUMENT, "resume needs a directory");
-    PL_TRY(prepare_directory(fit));
+    if (fit->def.directory)
+        PL_TRY(pl_fit_open_directory(fit));
     PL_TRY(pl_task_complete(task, fit->def.keep_going, fit->def.user));
     fit->started = pl_milliseconds();
     PL_TRY(pl_evaluation_create(task, &fit->evaluation));
@@ -358,7 +338,7 @@ static pl_status prepare(pl_fit *fit)
 
 pl_status pl_task_fit(pl_task *task, const pl_fit_def *def, pl_fit_result **out)
 {
-    pl_fit fit = {.ctx = task->ctx, .task = task, .def = *def};
+    pl_fit fit = {.ctx = task->ctx, .task = task, .def = *def, .written = {.ctx = task->ctx}};
     pl_fit_result *result = NULL;
     pl_status status = PL_OK;
     *out = NULL;
@@ -377,5 +357,6 @@ done:
     pl_optimizer_destroy(fit.optimizer);
     pl_evaluation_destroy(fit.evaluation);
     pl_free(task->ctx, fit.rows);
+    pl_text_free(&fit.written);
     return status;
 }

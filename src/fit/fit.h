@@ -3,6 +3,7 @@
 #define PL_FIT_H
 
 #include "fit/task.h"
+#include "io/manifest.h"
 
 enum { PL_SHOWN_MAX = 32 };
 
@@ -24,10 +25,19 @@ typedef struct pl_fit {
     int width, row_count, row_capacity;
     double *rows;                   /* [row_count, width] */
     double seconds_before, started; /* of earlier runs, s; of this one, ms */
+    pl_text written;                /* manifest of the directory */
 } pl_fit;
 
+#define PL_CHECKPOINT_NAME "checkpoint.json"
+
+/* Makes the directory, or checks that nothing in it is in the way; with `resume` it holds a fit. */
+pl_status pl_fit_open_directory(pl_fit *fit);
+/* DIRECTORY/file of a file that will be written, which its manifest names from now on. Fails when there
+ * is one that we did not write. */
+pl_status pl_fit_path(pl_fit *fit, const char *file, char *out, size_t size);
+
 /* Replaces DIRECTORY/checkpoint.json. */
-pl_status pl_checkpoint_save(const pl_fit *fit);
+pl_status pl_checkpoint_save(pl_fit *fit);
 pl_status pl_checkpoint_load(pl_fit *fit);
 
 /*
@@ -45,7 +55,4 @@ void pl_stage_ends(int count, const double *loss, int stride, int ends[4]);
 /* history.csv, result.json, pictures and report.html in the fit's directory. */
 pl_status pl_fit_write(pl_fit *fit, const pl_fit_result *result);
 pl_status pl_fit_report(pl_fit *fit, const pl_fit_result *result);
-/* DIRECTORY/file */
-void pl_fit_path(const pl_fit *fit, const char *file, char *out, size_t size);
-
 #endif

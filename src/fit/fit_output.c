@@ -9,14 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void pl_fit_path(const pl_fit *fit, const char *file, char *out, size_t size)
-{
-    snprintf(out, size, "%s/%s", fit->def.directory, file);
-}
-
 /* ------------------------------------------------------------------------------- history.csv */
 
-static pl_status write_history(const pl_fit *fit, const pl_fit_result *r)
+static pl_status write_history(pl_fit *fit, const pl_fit_result *r)
 {
     pl_context *ctx = fit->ctx;
     pl_status status = PL_OK;
@@ -45,7 +40,7 @@ static pl_status write_history(const pl_fit *fit, const pl_fit_result *r)
                                                            : c == 2 ? r->epsilon2[row]
                                                                     : blocks[block][row * p + i];
     }
-    pl_fit_path(fit, "history.csv", path, sizeof path);
+    PL_CHECK(pl_fit_path(fit, "history.csv", path, sizeof path), done);
     status = pl_csv_write(ctx, path, count, names, k, columns);
 done:
     pl_free(ctx, names);
@@ -81,9 +76,10 @@ static json_t *parameters_json(const pl_fit_result *r)
     return list;
 }
 
-static pl_status write_result(const pl_fit *fit, const pl_fit_result *r)
+static pl_status write_result(pl_fit *fit, const pl_fit_result *r)
 {
     char path[4096];
+    PL_TRY(pl_fit_path(fit, "result.json", path, sizeof path));
     json_t *root =
         json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:i, s:f, s:f, s:f, s:i, s:i, s:I}", "task",
                   fit->task->name, "stop", pl_stop_text(r->stop), "iterations", r->iterations,
@@ -93,7 +89,6 @@ static pl_status write_result(const pl_fit *fit, const pl_fit_result *r)
                   "backward_seconds", r->backward_seconds, "rollouts", r->rollouts, "sweeps", r->sweeps,
                   "tape_bytes", (json_int_t)r->tape_bytes);
     char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
-    pl_fit_path(fit, "result.json", path, sizeof path);
     pl_status status = PL_ERROR_MEMORY;
     if (text) {
         size_t length = strlen(text);
@@ -109,19 +104,19 @@ static pl_status write_result(const pl_fit *fit, const pl_fit_result *r)
 
 /* ------------------------------------------------------------------------------- pictures */
 
-static pl_status write_plot(const pl_fit *fit, const pl_plot *plot, const char *name)
+static pl_status write_plot(pl_fit *fit, const pl_plot *plot, const char *name)
 {
     static const char *const extensions[] = {"svg", "png"};
     for (int i = 0; i < 2; i++) {
         char file[64], path[4096];
         snprintf(file, sizeof file, "%s.%s", name, extensions[i]);
-        pl_fit_path(fit, file, path, sizeof path);
+        PL_TRY(pl_fit_path(fit, file, path, sizeof path));
         PL_TRY(pl_plot_write(fit->ctx, plot, path));
     }
     return PL_OK;
 }
 
-static pl_status write_pictures(const pl_fit *fit, const pl_fit_result *r)
+static pl_status write_pictures(pl_fit *fit, const pl_fit_result *r)
 {
     enum { DRAWN = 6 };
     pl_status status = PL_OK;

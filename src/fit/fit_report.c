@@ -130,7 +130,7 @@ pl_status pl_fit_report(pl_fit *fit, const pl_fit_result *result)
     PL_CHECK(pl_report_create(fit->ctx, &def, &report), done);
     PL_CHECK(add_motions(fit, report), done);
     PL_CHECK(add_fit(fit, report, result), done);
-    pl_fit_path(fit, "report.html", path, sizeof path);
+    PL_CHECK(pl_fit_path(fit, "report.html", path, sizeof path), done);
     status = pl_report_write(report, path);
 done:
     pl_report_destroy(report);

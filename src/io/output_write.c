@@ -28,9 +28,9 @@ static pl_status prepare(pl_output *output)
     PL_CHECK(copy_rest(output), done);
     PL_CHECK(pl_output_build_grids(output), done);
     if (output->volume)
-        PL_CHECK(pl_directory_make(&output->directory, "volume"), done);
+        PL_CHECK(pl_directory_make(&output->directory, "volume/"), done);
     if (output->surface)
-        PL_CHECK(pl_directory_make(&output->directory, "surface"), done);
+        PL_CHECK(pl_directory_make(&output->directory, "surface/"), done);
 done:
     return status;
 }
@@ -55,8 +55,8 @@ pl_status pl_output_create(pl_sim *sim, const pl_output_def *def, pl_output **ou
                           .vertex_count = info.vertex_count,
                           .element_count = info.element_count,
                           .started = pl_milliseconds()};
-    static const char *const contents[] = {"summary.json", "volume",      "volume.pvd",
-                                           "surface",      "surface.pvd", NULL};
+    static const char *const contents[] = {"summary.json", "volume/",     "volume.pvd",
+                                           "surface/",     "surface.pvd", NULL};
     PL_CHECK(pl_directory_open(ctx, def->directory, def->replace, contents, &output->directory), done);
     if (def->scene && !(output->scene_name = pl_strdup(ctx, def->scene))) {
         status = PL_ERROR_MEMORY;
