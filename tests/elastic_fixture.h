@@ -12,6 +12,7 @@ enum { FIXTURE_MAX_BODIES = 8 };
 
 typedef struct fixture {
     pl_context *ctx;
+    pl_elements *elements;
     pl_elastic *el;
     int n, m; /* vertices, elements */
     int body_count;
@@ -94,7 +95,9 @@ static inline void fixture_finish(fixture *f, int threads)
     for (int b = 0; b < f->body_count; b++)
         memcpy(f->rest + 3 * f->bodies[b].vertex_offset, f->bodies[b].rest,
                3 * (size_t)f->bodies[b].vertex_count * sizeof *f->rest);
-    assert_ok(f->ctx, pl_elastic_create(f->ctx, f->n, f->body_count, f->bodies, &f->el));
+    assert_ok(f->ctx,
+              pl_elements_create(f->ctx, f->n, f->body_count, f->bodies, 0, NULL, &f->elements));
+    assert_ok(f->ctx, pl_elastic_create(f->ctx, f->elements, &f->el));
     f->young = fixture_array((size_t)f->m, sizeof *f->young);
     f->poisson = fixture_array((size_t)f->m, sizeof *f->poisson);
     f->bending = fixture_array((size_t)f->m, sizeof *f->bending);
@@ -131,6 +134,7 @@ static inline fixture fixture_all(int threads)
 static inline void fixture_free(fixture *f)
 {
     pl_elastic_destroy(f->el);
+    pl_elements_destroy(f->elements);
     for (int b = 0; b < f->body_count; b++) {
         free((void *)f->bodies[b].rest);
         free((void *)f->bodies[b].elements);

@@ -130,7 +130,7 @@ static int nearest_border(const fixture *f, const int *distance, int e)
 
 static double area_of(const fixture *f, int e)
 {
-    return pl_elastic_volume(f->el)[e] / f->bodies[0].thickness;
+    return pl_elements_volume(f->elements)[e] / f->bodies[0].thickness;
 }
 
 /* Triangles without border vertices have k_b/2 |kappa|^2 per area, at vertices further in no force is

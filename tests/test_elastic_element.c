@@ -16,6 +16,7 @@ static const int corners[4] = {2, 0, 3, 1}, triangle_corners[3] = {2, 0, 1};
 
 typedef struct one {
     pl_context *ctx;
+    pl_elements *elements;
     pl_elastic *el;
     int n; /* vertices */
     const double *rest;
@@ -34,7 +35,8 @@ static one create_one(bool cloth, pl_model model, pl_reading reading)
                             .model = model,
                             .reading = reading,
                             .thickness = 0.2};
-    assert_ok(o.ctx, pl_elastic_create(o.ctx, o.n, 1, &body, &o.el));
+    assert_ok(o.ctx, pl_elements_create(o.ctx, o.n, 1, &body, 0, NULL, &o.elements));
+    assert_ok(o.ctx, pl_elastic_create(o.ctx, o.elements, &o.el));
     pl_elastic_set_material(o.el, (double[]){3.0}, (double[]){0.35}, (double[]){0.0});
     return o;
 }
@@ -42,6 +44,7 @@ static one create_one(bool cloth, pl_model model, pl_reading reading)
 static void destroy_one(one *o)
 {
     pl_elastic_destroy(o->el);
+    pl_elements_destroy(o->elements);
     pl_context_destroy(o->ctx);
 }
 

@@ -271,15 +271,21 @@ static void test_allocation_failures(void **state)
         def.realloc = counting_realloc;
         def.realloc_user = &a;
         pl_context *ctx = NULL;
+        pl_elements *elements = NULL;
         pl_elastic *el = NULL;
         assert_int_equal(pl_context_create(&def, &ctx), PL_OK);
-        pl_status status = pl_elastic_create(ctx, f.n, f.body_count, f.bodies, &el);
+        pl_status status = pl_elements_create(ctx, f.n, f.body_count, f.bodies, 0, NULL, &elements);
+        if (status == PL_OK)
+            status = pl_elastic_create(ctx, elements, &el);
+        else
+            assert_null(elements);
         failed = status != PL_OK;
         if (failed) {
             assert_int_equal(status, PL_ERROR_MEMORY);
             assert_null(el);
         }
         pl_elastic_destroy(el);
+        pl_elements_destroy(elements);
         pl_context_destroy(ctx);
         assert_int_equal(a.live, 0);
         assert_true(fail_at < 100);
@@ -294,9 +300,9 @@ static void test_flat_element(void **state)
     const double rest[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0};
     pl_elastic_body body = {
         .vertex_count = 4, .rest = rest, .element_count = 1, .elements = (int[]){0, 1, 2, 3}};
-    pl_elastic *el = NULL;
-    assert_int_equal(pl_elastic_create(ctx, 4, 1, &body, &el), PL_ERROR_MESH);
-    assert_null(el);
+    pl_elements *elements = NULL;
+    assert_int_equal(pl_elements_create(ctx, 4, 1, &body, 0, NULL, &elements), PL_ERROR_MESH);
+    assert_null(elements);
     assert_non_null(strstr(pl_context_error(ctx), "body 0: element 0"));
     pl_context_destroy(ctx);
 }

@@ -25,8 +25,12 @@ typedef struct pl_element_block {
     double gradient[9][PL_LANES]; /* Dm^-1 [3, 3], cloth [2, 2]: row k is the shape gradient of vertex
                                      k+1 */
     double volume[PL_LANES];      /* m^3; 0 in lanes that only fill up a body's last block */
-    double mu[PL_LANES], lambda[PL_LANES]; /* Pa */
 } pl_element_block;
+
+/* A block's elastic constants, apart from its shape, which never changes. */
+typedef struct pl_element_moduli {
+    double mu[PL_LANES], lambda[PL_LANES]; /* Pa */
+} pl_element_moduli;
 
 /* Where the tangents K_kl [3, 3] of a block's elements are added up: offsets, pair by pair. */
 typedef struct pl_element_targets {
@@ -36,6 +40,7 @@ typedef struct pl_element_targets {
 /* Work on blocks [first, last) of one body. Outputs are indexed by slot; each may be NULL. */
 typedef struct pl_element_job {
     const pl_element_block *blocks;
+    const pl_element_moduli *moduli; /* of each block */
     int first, last;
     bool cloth;
     pl_model model;

@@ -17,20 +17,22 @@ bool pl_bending_couples(const pl_bending_patch *patch, int k, int l)
     return fabs(pl_dot3(a, b)) > 1e-12 * pl_norm3(a) * pl_norm3(b);
 }
 
-pl_status pl_bending_locate(pl_elastic *el)
+pl_status pl_bending_locate(pl_elements *elements)
 {
     pl_status status = PL_OK;
     size_t total = 0;
-    for (int i = 0; i < el->patch_count; i++)
-        total += (size_t)el->patches[i].count * (size_t)el->patches[i].count;
-    PL_NEW(el->ctx, el->patch_entry, total, done);
-    for (int i = 0, at = 0, force_at = PL_FORCE_STRIDE * el->slot_count; i < el->patch_count; i++) {
-        pl_bending_patch *p = &el->patches[i];
-        p->force_at = force_at;
-        force_at += 3 * p->count;
+    for (int i = 0; i < elements->patch_count; i++)
+        total += (size_t)elements->patches[i].count * (size_t)elements->patches[i].count;
+    PL_NEW(elements->ctx, elements->patch_entry, total, done);
+    elements->force_count = PL_FORCE_STRIDE * elements->slot_count;
+    for (int i = 0, at = 0; i < elements->patch_count; i++) {
+        pl_bending_patch *p = &elements->patches[i];
+        p->force_at = elements->force_count;
+        elements->force_count += 3 * p->count;
         for (int k = 0; k < p->count; k++)
             for (int l = 0; l < p->count; l++)
-                el->patch_entry[at++] = pl_pattern_find(&el->pattern, p->vertex[k], p->vertex[l]);
+                elements->patch_entry[at++] =
+                    pl_pattern_find(&elements->pattern, p->vertex[k], p->vertex[l]);
     }
 done:
     return status;
@@ -38,15 +40,16 @@ done:
 
 void pl_bending_set(pl_elastic *el, const double *rigidity)
 {
-    const int *entry = el->patch_entry;
-    memset(el->bending, 0, (size_t)el->pattern.nnz * sizeof *el->bending);
-    for (int i = 0; i < el->patch_count; i++) {
-        pl_bending_patch *p = &el->patches[i];
-        p->stiffness = rigidity[p->element] * p->area;
+    const pl_elements *elements = el->elements;
+    const int *entry = elements->patch_entry;
+    memset(el->bending, 0, (size_t)elements->pattern.nnz * sizeof *el->bending);
+    for (int i = 0; i < elements->patch_count; i++) {
+        const pl_bending_patch *p = &elements->patches[i];
+        el->stiffness[i] = rigidity[p->element] * p->area;
         for (int k = 0; k < p->count; k++)
             for (int l = 0; l < p->count; l++, entry++)
                 if (*entry >= 0)
-                    el->bending[*entry] += p->stiffness * pl_dot3(p->weight[k], p->weight[l]);
+                    el->bending[*entry] += el->stiffness[i] * pl_dot3(p->weight[k], p->weight[l]);
     }
 }
 

@@ -10,42 +10,26 @@
 #ifndef PL_ELASTIC_H
 #define PL_ELASTIC_H
 
-#include "core/core.h"
-#include "linalg/sparse.h"
-
-typedef struct pl_elastic_body {
-    int vertex_offset; /* of its first vertex in arrays [n, 3] */
-    int vertex_count;
-    const double *rest; /* [vertex_count, 3] */
-    bool cloth;
-    int element_count;
-    const int *elements; /* [element_count, 4 or 3], body-local vertices */
-    pl_model model;
-    pl_reading reading;
-    double thickness; /* cloth */
-} pl_elastic_body;
+#include "elastic/elements.h"
 
 typedef struct pl_elastic pl_elastic;
 
-/* Elements are numbered body by body, in the order given. */
-pl_status pl_elastic_create(pl_context *ctx, int vertex_count, int body_count,
-                            const pl_elastic_body *bodies, pl_elastic **out);
+/* Numbers and scratch of one worker; calls on one object are not concurrent. `elements` and the
+ * context, whose threads evaluate, must outlive it. */
+pl_status pl_elastic_create(pl_context *ctx, const pl_elements *elements, pl_elastic **out);
 void pl_elastic_destroy(pl_elastic *el);
 
 /* Values per element, [element_count] each. Call before the first evaluation and on any change. */
 void pl_elastic_set_material(pl_elastic *el, const double *young, const double *poisson,
                              const double *bending);
 
-/* Where the tangent has entries: elements and bending stencils. Owned by el. */
+/* The pattern of its elements. */
 const pl_pattern *pl_elastic_pattern(const pl_elastic *el);
 
 /* Evaluates with these kernels (backend/backend.h) instead of the processor's best: for tests and
  * benchmarks. */
 struct pl_backend;
 void pl_elastic_set_backend(pl_elastic *el, const struct pl_backend *backend);
-
-/* Rest volume of each element (area times thickness for cloth), m^3: [element_count]. */
-const double *pl_elastic_volume(const pl_elastic *el);
 
 typedef struct pl_elastic_result {
     double energy;    /* J; infinite when inadmissible */

@@ -52,9 +52,10 @@ ALWAYS_INLINE void field_gradient(int n, vd edges[3][3], vd g[3][3], vd out[3][3
         }
 }
 
-ALWAYS_INLINE void load_element(const pl_element_job *job, const pl_element_block *block, int lane,
-                                int n, element *e)
+ALWAYS_INLINE void load_element(const pl_element_job *job, int b, int lane, int n, element *e)
 {
+    const pl_element_block *block = job->blocks + b;
+    const pl_element_moduli *moduli = job->moduli + b;
     vd edges[3][3];
     gather_edges(block, lane, n, job->q, edges);
     for (int k = 0; k < n; k++)
@@ -62,8 +63,8 @@ ALWAYS_INLINE void load_element(const pl_element_job *job, const pl_element_bloc
             e->g[k][j] = v_load(&block->gradient[n * k + j][lane]);
     field_gradient(n, edges, e->g, e->F);
     e->volume = v_load(&block->volume[lane]);
-    e->mu = v_load(&block->mu[lane]);
-    e->lambda = v_load(&block->lambda[lane]);
+    e->mu = v_load(&moduli->mu[lane]);
+    e->lambda = v_load(&moduli->lambda[lane]);
 }
 
 /* `sets` sets from a lane of block b on. */
@@ -71,7 +72,7 @@ ALWAYS_INLINE void load_sets(const pl_element_job *job, int b, int lane, int n, 
 {
     for (int u = 0; u < sets; u++) {
         int at = lane + u * PL_WIDTH;
-        load_element(job, job->blocks + b + at / PL_LANES, at % PL_LANES, n, &e[u]);
+        load_element(job, b + at / PL_LANES, at % PL_LANES, n, &e[u]);
     }
 }
 

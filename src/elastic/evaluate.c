@@ -11,16 +11,18 @@
 
 pl_element_job pl_elastic_job(const pl_elastic *el, const pl_elastic_portion *portion, const double *q)
 {
-    const pl_elastic_group *group = &el->groups[portion->group];
+    const pl_elements *elements = el->elements;
+    const pl_elastic_group *group = &elements->groups[portion->group];
     return (pl_element_job){
-        .blocks = el->blocks,
+        .blocks = elements->blocks,
+        .moduli = el->moduli,
         .first = portion->first,
         .last = portion->last,
         .cloth = group->cloth,
         .model = group->model,
         .reading = group->reading,
         .q = q,
-        .targets = el->targets,
+        .targets = elements->targets,
     };
 }
 
@@ -38,10 +40,11 @@ static void clear_shares(const pl_elastic *el, const pl_elastic_portion *portion
 /* Runs the kernel over all portions inside a parallel region; returns this thread's first bad slot. */
 static int run_elements(const pl_elastic *el, const double *q, bool clamp, bool tangent)
 {
+    const pl_elements *elements = el->elements;
     int bad = INT_MAX;
 #pragma omp for schedule(dynamic, 1)
-    for (int i = 0; i < el->portion_count; i++) {
-        const pl_elastic_portion *portion = &el->portions[i];
+    for (int i = 0; i < elements->portion_count; i++) {
+        const pl_elastic_portion *portion = &elements->portions[i];
         pl_element_job job = pl_elastic_job(el, portion, q);
         job.clamp = clamp;
         job.energy = el->energy;
@@ -59,18 +62,21 @@ static int run_elements(const pl_elastic *el, const double *q, bool clamp, bool 
 
 static void run_patches(const pl_elastic *el, const double *q)
 {
+    const pl_elements *elements = el->elements;
 #pragma omp for schedule(static) nowait
-    for (int i = 0; i < el->patch_count; i++) {
-        const pl_bending_patch *patch = &el->patches[i];
-        el->energy[el->slot_count + i] =
-            pl_bending_force(patch, patch->stiffness, q, el->force + patch->force_at);
+    for (int i = 0; i < elements->patch_count; i++) {
+        const pl_bending_patch *patch = &elements->patches[i];
+        el->energy[elements->slot_count + i] =
+            pl_bending_force(patch, el->stiffness[i], q, el->force + patch->force_at);
     }
 }
 
 void pl_elastic_gather_force(const pl_elastic *el, bool add, double scale, double *out)
 {
-    int n = el->vertex_count;
-    pl_gathering gathering = {el->vertex_begin, el->vertex_from, el->force, scale, add, out};
+    const pl_elements *elements = el->elements;
+    int n = elements->vertex_count;
+    pl_gathering gathering = {
+        elements->vertex_begin, elements->vertex_from, el->force, scale, add, out};
 #pragma omp for schedule(static)
     for (int first = 0; first < n; first += PL_ROWS)
         el->backend->gather(&gathering, first, n - first < PL_ROWS ? n : first + PL_ROWS);
@@ -87,10 +93,11 @@ static void assemble(const pl_elastic *el, const pl_assembly *assembly)
 
 static int element_of_slot(const pl_elastic *el, int slot)
 {
+    const pl_elements *elements = el->elements;
     int g = 0;
-    while (slot >= PL_LANES * (el->groups[g].block_offset + el->groups[g].block_count))
+    while (slot >= PL_LANES * (elements->groups[g].block_offset + elements->groups[g].block_count))
         g++;
-    return slot - PL_LANES * el->groups[g].block_offset + el->groups[g].element_offset;
+    return slot - PL_LANES * elements->groups[g].block_offset + elements->groups[g].element_offset;
 }
 
 /* Lane by lane, then the lanes: a fixed order, and no chain of dependent additions. */
@@ -111,18 +118,19 @@ static double sum_in_order(const double *x, size_t count)
 pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clamp, double scale,
                                       const double *diagonal, double *gradient, double *tangent)
 {
+    const pl_elements *elements = el->elements;
     int bad = INT_MAX;
     pl_assembly assembly = {
-        .pattern = &el->pattern,
-        .begin = el->entry_begin,
-        .from = el->entry_from,
+        .pattern = &elements->pattern,
+        .begin = elements->entry_begin,
+        .from = elements->entry_from,
         .share = el->share,
-        .isotropic = el->patch_count > 0 ? el->bending : NULL,
+        .isotropic = elements->patch_count > 0 ? el->bending : NULL,
         .scale = scale,
         .diagonal = diagonal,
         .out = tangent,
     };
-    int threads = pl_elastic_threads(el, tangent ? el->tangent_cost : el->stress_cost);
+    int threads = pl_elastic_threads(el, tangent ? elements->tangent_cost : elements->stress_cost);
 #pragma omp parallel num_threads(threads) reduction(min : bad)
     {
         run_patches(el, q);
@@ -135,7 +143,7 @@ pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clam
     if (bad < INT_MAX)
         return (pl_elastic_result){INFINITY, element_of_slot(el, bad)};
     return (pl_elastic_result){
-        sum_in_order(el->energy, (size_t)el->slot_count + (size_t)el->patch_count), -1};
+        sum_in_order(el->energy, (size_t)elements->slot_count + (size_t)elements->patch_count), -1};
 }
 
 /* The constant matrix's weight of an element. Projective bodies: w = 2 mu, the method's own. Exact
@@ -168,36 +176,40 @@ static double shape_product(const pl_element_block *block, int lane, int n, int 
 /* Adds a portion's sum w V G^T G to its shares, [share_count] here. */
 static void add_constant(const pl_elastic *el, const pl_elastic_portion *portion)
 {
-    const pl_elastic_group *group = &el->groups[portion->group];
+    const pl_elements *elements = el->elements;
+    const pl_elastic_group *group = &elements->groups[portion->group];
     int n = group->cloth ? 2 : 3;
     clear_shares(el, portion, 1);
-    for (int b = portion->first; b < portion->last; b++)
+    for (int b = portion->first; b < portion->last; b++) {
+        const pl_element_block *block = &elements->blocks[b];
+        const pl_element_moduli *moduli = &el->moduli[b];
+        const pl_element_targets *targets = &elements->targets[b];
         for (int lane = 0; lane < PL_LANES; lane++) {
-            const pl_element_block *block = &el->blocks[b];
             double weight =
-                block->volume[lane] * constant_weight(group, block->mu[lane], block->lambda[lane]);
+                block->volume[lane] * constant_weight(group, moduli->mu[lane], moduli->lambda[lane]);
             for (int pair = 0; pair < n * (n + 1) / 2; pair++)
-                el->share[el->targets[b].at[pair][lane] / 9] +=
-                    weight * shape_product(block, lane, n, pair);
+                el->share[targets->at[pair][lane] / 9] += weight * shape_product(block, lane, n, pair);
         }
+    }
 }
 
 void pl_elastic_constant(const pl_elastic *el, double scale, const double *diagonal, double *out)
 {
-    const pl_pattern *p = &el->pattern;
-#pragma omp parallel num_threads(pl_elastic_threads(el, el->tangent_cost))
+    const pl_elements *elements = el->elements;
+    const pl_pattern *p = &elements->pattern;
+#pragma omp parallel num_threads(pl_elastic_threads(el, elements->tangent_cost))
     {
 #pragma omp for schedule(dynamic, 1)
-        for (int i = 0; i < el->portion_count; i++)
-            add_constant(el, &el->portions[i]);
+        for (int i = 0; i < elements->portion_count; i++)
+            add_constant(el, &elements->portions[i]);
 #pragma omp for schedule(static)
         for (int i = 0; i < p->n; i++) {
             /* Rows add up to `diagonal`: the form does not feel translations. */
             double row = diagonal ? diagonal[i] : 0.0;
             for (int k = p->row[i]; k < p->row[i + 1]; k++) {
                 double sum = el->bending[k];
-                for (int s = el->entry_begin[k]; s < el->entry_begin[k + 1]; s++)
-                    sum += el->share[el->entry_from[s] / 9];
+                for (int s = elements->entry_begin[k]; s < elements->entry_begin[k + 1]; s++)
+                    sum += el->share[elements->entry_from[s] / 9];
                 out[k] = scale * sum;
                 row -= k == p->diag[i] ? 0.0 : out[k];
             }
@@ -237,9 +249,10 @@ static double von_mises_stress(const double s[9])
 void pl_elastic_fields(pl_elastic *el, const double *q, double *energy, double *cauchy,
                        double *von_mises)
 {
+    const pl_elements *elements = el->elements;
     double block[PL_LANES][2][9]; /* F and P */
-    for (int g = 0; g < el->group_count; g++) {
-        const pl_elastic_group *group = &el->groups[g];
+    for (int g = 0; g < elements->group_count; g++) {
+        const pl_elastic_group *group = &elements->groups[g];
         for (int i = 0; i < group->element_count; i++) {
             int e = group->element_offset + i;
             double stress[9];
@@ -253,14 +266,14 @@ void pl_elastic_fields(pl_elastic *el, const double *q, double *energy, double *
             }
             cauchy_stress(block[i % PL_LANES][0], block[i % PL_LANES][1], group->cloth, stress);
             if (energy)
-                energy[e] = el->energy[el->slot[e]];
+                energy[e] = el->energy[elements->slot[e]];
             if (cauchy)
                 memcpy(cauchy + 9 * (size_t)e, stress, sizeof stress);
             if (von_mises)
                 von_mises[e] = von_mises_stress(stress);
         }
     }
-    for (int i = 0; energy && i < el->patch_count; i++)
-        energy[el->patches[i].element] +=
-            pl_bending_energy(&el->patches[i], el->patches[i].stiffness, q);
+    for (int i = 0; energy && i < elements->patch_count; i++)
+        energy[elements->patches[i].element] +=
+            pl_bending_energy(&elements->patches[i], el->stiffness[i], q);
 }

@@ -1,4 +1,5 @@
-/* What the files of this folder share: the elastic energy's data. */
+/* What the files of this folder share: the elastic energy's data,
+ * the constant part and the numbers of one worker. */
 #ifndef PL_ELASTIC_INTERNAL_H
 #define PL_ELASTIC_INTERNAL_H
 
@@ -35,19 +36,16 @@ typedef struct pl_bending_patch {
     int vertex[PL_PATCH];       /* [count] */
     double weight[PL_PATCH][3]; /* [count, 3] for kappa_xx, kappa_yy, sqrt 2 kappa_xy, 1/m^2; sum 0 */
     double area;                /* m^2 */
-    double stiffness;           /* flexural rigidity times area, N m^3 */
 } pl_bending_patch;
 
-struct pl_elastic {
+struct pl_elements {
     pl_context *ctx;
-    const pl_backend *backend;
     int vertex_count, element_count, slot_count;
     int group_count;
     pl_elastic_group *groups; /* [group_count] */
     pl_element_block *blocks; /* [slot_count / PL_LANES] */
     int *slot;                /* [element_count] */
     double *volume;           /* [element_count] m^3 */
-    double *young, *poisson;  /* [element_count] as set */
 
     int patch_count;
     pl_bending_patch *patches; /* [patch_count] */
@@ -60,12 +58,23 @@ struct pl_elastic {
 
     pl_pattern pattern;
     int share_count;             /* pairs of vertices, counted once for each portion that has them */
-    pl_element_targets *targets; /* [slot_count / PL_LANES] offsets in `share` */
+    pl_element_targets *targets; /* [slot_count / PL_LANES] offsets in pl_elastic.share */
     int *entry_begin;            /* [nnz + 1] into entry_from */
     int *entry_from;   /* offsets of an entry's shares, left of the diagonal its mirror image's */
+    int force_count;   /* of pl_elastic.force */
     int *vertex_begin; /* [n + 1] into vertex_from */
-    int *vertex_from;  /* offsets in `force` that add up to a vertex's gradient */
-    double *bending;   /* [nnz] the bending energy's constant matrix */
+    int *vertex_from;  /* offsets in pl_elastic.force that add up to a vertex's gradient */
+};
+
+struct pl_elastic {
+    pl_context *ctx;
+    const pl_elements *elements;
+    const pl_backend *backend;
+
+    double *young, *poisson;   /* [element_count] as set */
+    pl_element_moduli *moduli; /* [slot_count / PL_LANES] */
+    double *stiffness;         /* [patch_count] flexural rigidity times area, N m^3 */
+    double *bending;           /* [nnz] the bending energy's constant matrix */
 
     /* Written by the kernels. Bending comes after the slots in energy and force. */
     double *energy;  /* [slot_count + patch_count] */
@@ -77,8 +86,8 @@ struct pl_elastic {
 /* The patches of the cloth bodies' triangles that bend. *out is the caller's. */
 pl_status pl_bending_create(pl_context *ctx, int body_count, const pl_elastic_body *bodies, int *count,
                             pl_bending_patch **out);
-/* Where the patches are in el->pattern, once it is there, and in el->force. */
-pl_status pl_bending_locate(pl_elastic *el);
+/* Where the patches are in the pattern, once it is there, and in pl_elastic.force. */
+pl_status pl_bending_locate(pl_elements *elements);
 /* Whether vertices k and l of a patch feel each other; not if their weights are orthogonal. */
 bool pl_bending_couples(const pl_bending_patch *patch, int k, int l);
 /* Each patch's stiffness from its triangle's flexural rigidity [element_count], and the matrix. */

@@ -12,7 +12,7 @@ ALWAYS_INLINE void stress_of(const pl_element_job *job, int n, double *out)
             element e;
             material m;
             vd P[3][3];
-            load_element(job, job->blocks + b, lane, n, &e);
+            load_element(job, b, lane, n, &e);
             decompose(n, 1, &e);
             evaluate_material(job, n, &e, 0, &m);
             first_stress(n, &e, m.tau, P);
@@ -43,7 +43,7 @@ ALWAYS_INLINE void parameters_of(const pl_element_job *job, int n, const double 
             element e;
             material m;
             vd edges[3][3], Z[3][3], mu = v_set(0.0), lambda = v_set(0.0);
-            load_element(job, job->blocks + b, lane, n, &e);
+            load_element(job, b, lane, n, &e);
             decompose(n, 1, &e);
             evaluate_material(job, n, &e, PL_WANT_PARAMETERS, &m);
             gather_edges(job->blocks + b, lane, n, z, edges);
@@ -79,7 +79,7 @@ ALWAYS_INLINE void parameters_forward_of(const pl_element_job *job, int n, const
             element e;
             material m;
             vd P[3][3], dtau[3];
-            load_element(job, job->blocks + b, lane, n, &e);
+            load_element(job, b, lane, n, &e);
             decompose(n, 1, &e);
             evaluate_material(job, n, &e, PL_WANT_PARAMETERS, &m);
             for (int i = 0; i < n; i++)

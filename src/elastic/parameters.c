@@ -32,18 +32,19 @@ static lame lame_of(const pl_elastic_group *group, double E, double nu)
 void pl_elastic_set_material(pl_elastic *el, const double *young, const double *poisson,
                              const double *bending)
 {
-    memcpy(el->young, young, (size_t)el->element_count * sizeof *young);
-    memcpy(el->poisson, poisson, (size_t)el->element_count * sizeof *poisson);
-    for (int g = 0; g < el->group_count; g++) {
-        const pl_elastic_group *group = &el->groups[g];
+    const pl_elements *elements = el->elements;
+    memcpy(el->young, young, (size_t)elements->element_count * sizeof *young);
+    memcpy(el->poisson, poisson, (size_t)elements->element_count * sizeof *poisson);
+    for (int g = 0; g < elements->group_count; g++) {
+        const pl_elastic_group *group = &elements->groups[g];
         for (int e = 0; e < group->block_count * PL_LANES; e++) {
             /* Lanes that fill up the last block take its last element's. */
             int local = e < group->element_count ? e : group->element_count - 1;
             int element = group->element_offset + local;
             lame l = lame_of(group, young[element], poisson[element]);
-            pl_element_block *block = &el->blocks[group->block_offset + e / PL_LANES];
-            block->mu[e % PL_LANES] = l.mu;
-            block->lambda[e % PL_LANES] = l.lambda;
+            pl_element_moduli *moduli = &el->moduli[group->block_offset + e / PL_LANES];
+            moduli->mu[e % PL_LANES] = l.mu;
+            moduli->lambda[e % PL_LANES] = l.lambda;
         }
     }
     pl_bending_set(el, bending);
@@ -52,26 +53,28 @@ void pl_elastic_set_material(pl_elastic *el, const double *young, const double *
 void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, double scale,
                           double *dyoung, double *dpoisson, double *dbending)
 {
-    double *by_mu = el->scratch, *by_lambda = el->scratch + el->slot_count;
-    int portions = dyoung || dpoisson ? el->portion_count : 0;
-#pragma omp parallel for num_threads(pl_elastic_threads(el, el->tangent_cost)) schedule(dynamic, 1)
+    const pl_elements *elements = el->elements;
+    double *by_mu = el->scratch, *by_lambda = el->scratch + elements->slot_count;
+    int portions = dyoung || dpoisson ? elements->portion_count : 0;
+#pragma omp parallel for num_threads(pl_elastic_threads(el, elements->tangent_cost))                   \
+    schedule(dynamic, 1)
     for (int i = 0; i < portions; i++) {
-        pl_element_job job = pl_elastic_job(el, &el->portions[i], q);
+        pl_element_job job = pl_elastic_job(el, &elements->portions[i], q);
         el->backend->parameters(&job, z, by_mu, by_lambda);
     }
-    for (int g = 0; portions > 0 && g < el->group_count; g++) {
-        const pl_elastic_group *group = &el->groups[g];
+    for (int g = 0; portions > 0 && g < elements->group_count; g++) {
+        const pl_elastic_group *group = &elements->groups[g];
         for (int e = group->element_offset; e < group->element_offset + group->element_count; e++) {
             lame l = lame_of(group, el->young[e], el->poisson[e]);
-            double mu = scale * by_mu[el->slot[e]], lambda = scale * by_lambda[el->slot[e]];
+            double mu = scale * by_mu[elements->slot[e]], lambda = scale * by_lambda[elements->slot[e]];
             if (dyoung)
                 dyoung[e] += l.dmu[0] * mu + l.dlambda[0] * lambda;
             if (dpoisson)
                 dpoisson[e] += l.dmu[1] * mu + l.dlambda[1] * lambda;
         }
     }
-    for (int i = 0; dbending && i < el->patch_count; i++) {
-        const pl_bending_patch *patch = &el->patches[i];
+    for (int i = 0; dbending && i < elements->patch_count; i++) {
+        const pl_bending_patch *patch = &elements->patches[i];
         dbending[patch->element] += scale * patch->area * pl_bending_product(patch, q, z);
     }
 }
@@ -79,14 +82,16 @@ void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, doub
 /* scratch [2, slots] = the directions of mu and lambda. */
 static void direction_of_lame(pl_elastic *el, const double *dyoung, const double *dpoisson)
 {
-    memset(el->scratch, 0, 2 * (size_t)el->slot_count * sizeof *el->scratch);
-    for (int g = 0; g < el->group_count; g++) {
-        const pl_elastic_group *group = &el->groups[g];
+    const pl_elements *elements = el->elements;
+    memset(el->scratch, 0, 2 * (size_t)elements->slot_count * sizeof *el->scratch);
+    for (int g = 0; g < elements->group_count; g++) {
+        const pl_elastic_group *group = &elements->groups[g];
         for (int e = group->element_offset; e < group->element_offset + group->element_count; e++) {
             lame l = lame_of(group, el->young[e], el->poisson[e]);
             double d[2] = {dyoung ? dyoung[e] : 0.0, dpoisson ? dpoisson[e] : 0.0};
-            el->scratch[el->slot[e]] = l.dmu[0] * d[0] + l.dmu[1] * d[1];
-            el->scratch[el->slot_count + el->slot[e]] = l.dlambda[0] * d[0] + l.dlambda[1] * d[1];
+            el->scratch[elements->slot[e]] = l.dmu[0] * d[0] + l.dmu[1] * d[1];
+            el->scratch[elements->slot_count + elements->slot[e]] =
+                l.dlambda[0] * d[0] + l.dlambda[1] * d[1];
         }
     }
 }
@@ -94,18 +99,19 @@ static void direction_of_lame(pl_elastic *el, const double *dyoung, const double
 void pl_elastic_param_jvp(pl_elastic *el, const double *q, const double *dyoung, const double *dpoisson,
                           const double *dbending, double scale, double *out)
 {
+    const pl_elements *elements = el->elements;
     direction_of_lame(el, dyoung, dpoisson);
-#pragma omp parallel num_threads(pl_elastic_threads(el, el->tangent_cost))
+#pragma omp parallel num_threads(pl_elastic_threads(el, elements->tangent_cost))
     {
 #pragma omp for schedule(dynamic, 1) nowait
-        for (int i = 0; i < el->portion_count; i++) {
-            pl_element_job job = pl_elastic_job(el, &el->portions[i], q);
+        for (int i = 0; i < elements->portion_count; i++) {
+            pl_element_job job = pl_elastic_job(el, &elements->portions[i], q);
             job.force = el->force;
-            el->backend->parameters_forward(&job, el->scratch, el->scratch + el->slot_count);
+            el->backend->parameters_forward(&job, el->scratch, el->scratch + elements->slot_count);
         }
 #pragma omp for schedule(static)
-        for (int i = 0; i < el->patch_count; i++) {
-            const pl_bending_patch *patch = &el->patches[i];
+        for (int i = 0; i < elements->patch_count; i++) {
+            const pl_bending_patch *patch = &elements->patches[i];
             double d = dbending ? dbending[patch->element] : 0.0;
             pl_bending_force(patch, d * patch->area, q, el->force + patch->force_at);
         }

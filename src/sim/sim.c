@@ -63,7 +63,9 @@ static pl_status create_elastic(pl_sim *sim)
             .thickness = body->thickness,
         };
     }
-    PL_CHECK(pl_elastic_create(sim->ctx, sim->n, scene->body_count, bodies, &sim->elastic), done);
+    PL_CHECK(pl_elements_create(sim->ctx, sim->n, scene->body_count, bodies, 0, NULL, &sim->elements),
+             done);
+    PL_CHECK(pl_elastic_create(sim->ctx, sim->elements, &sim->elastic), done);
 done:
     pl_free(sim->ctx, bodies);
     return status;
@@ -143,6 +145,7 @@ void pl_sim_destroy(pl_sim *sim)
     pl_context *ctx = sim->ctx;
     sim->scene->sim_count--;
     pl_elastic_destroy(sim->elastic);
+    pl_elements_destroy(sim->elements);
     pl_chol_destroy(sim->tangent_factor);
     pl_chol_destroy(sim->constant_factor);
     pl_contact_set_free(ctx, &sim->contacts);

@@ -52,6 +52,7 @@ struct pl_sim {
     pl_scene *scene;
     int revision; /* of the scene's parameters that the derived arrays below belong to */
     int n;
+    pl_elements *elements; /* what `elastic` is made over */
 
     /* Derived from the scene's parameters. */
     pl_elastic *elastic;

@@ -1,0 +1,56 @@
+/* Creating a worker's numbers and scratch over constant elements. */
+#include "elastic/internal.h"
+
+pl_status pl_elastic_create(pl_context *ctx, const pl_elements *elements, pl_elastic **out)
+{
+    pl_status status = PL_OK;
+    size_t slots = (size_t)elements->slot_count, patches = (size_t)elements->patch_count;
+    pl_elastic *el = NULL;
+    PL_NEW(ctx, el, 1, done);
+    const pl_backend *backends[PL_BACKEND_MAX];
+    pl_backend_list(backends);
+    el->ctx = ctx;
+    el->elements = elements;
+    el->backend = backends[0];
+    PL_NEW(ctx, el->young, elements->element_count, done);
+    PL_NEW(ctx, el->poisson, elements->element_count, done);
+    PL_NEW(ctx, el->moduli, slots / PL_LANES, done);
+    PL_NEW(ctx, el->stiffness, patches, done);
+    PL_NEW(ctx, el->bending, elements->pattern.nnz, done);
+    PL_NEW(ctx, el->energy, slots + patches, done);
+    PL_NEW(ctx, el->force, elements->force_count + 1, done);
+    PL_NEW(ctx, el->share, 9 * (size_t)elements->share_count, done);
+    PL_NEW(ctx, el->scratch, 2 * slots, done);
+    *out = el;
+    el = NULL;
+done:
+    pl_elastic_destroy(el);
+    return status;
+}
+
+void pl_elastic_destroy(pl_elastic *el)
+{
+    if (!el)
+        return;
+    pl_context *ctx = el->ctx;
+    pl_free(ctx, el->young);
+    pl_free(ctx, el->poisson);
+    pl_free(ctx, el->moduli);
+    pl_free(ctx, el->stiffness);
+    pl_free(ctx, el->bending);
+    pl_free(ctx, el->energy);
+    pl_free(ctx, el->force);
+    pl_free(ctx, el->share);
+    pl_free(ctx, el->scratch);
+    pl_free(ctx, el);
+}
+
+const pl_pattern *pl_elastic_pattern(const pl_elastic *el)
+{
+    return &el->elements->pattern;
+}
+
+void pl_elastic_set_backend(pl_elastic *el, const pl_backend *backend)
+{
+    el->backend = backend;
+}
