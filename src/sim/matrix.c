@@ -63,7 +63,6 @@ static pl_status order_tangent(pl_sim *sim, bool anew)
     PL_TRY(pl_chol_create(sim->ctx, pl_elastic_pattern(sim->elastic), 3, touched, list, &made));
     pl_chol_destroy(sim->tangent_factor);
     sim->tangent_factor = made;
-    sim->costs = measured_costs(sim, made);
     return PL_OK;
 }
 
@@ -111,7 +110,6 @@ static pl_status refresh_constant(pl_sim *sim, double h)
         return PL_ERROR_MEMORY;
     if (!sim->constant_factor)
         PL_TRY(pl_chol_create(sim->ctx, pattern, 1, 0, NULL, &sim->constant_factor));
-    sim->costs = measured_costs(sim, sim->constant_factor);
     pl_elastic_constant(sim->elastic, h * h, sim->diagonal, sim->constant);
     pl_stage(sim, PL_STAGE_ASSEMBLE);
     PL_TRY(pl_chol_factor(sim->constant_factor, sim->constant));
@@ -139,6 +137,7 @@ pl_status pl_matrix_refresh(pl_sim *sim, pl_factor_kind kind, double h, const do
     PL_TRY(kind == PL_FACTOR_CONSTANT ? refresh_constant(sim, h) : refresh_tangent(sim, anew, h, q));
     sim->factor = kind;
     sim->factor_h = h;
+    sim->costs = measured_costs(sim, pl_matrix_factor(sim));
     return PL_OK;
 }
 
