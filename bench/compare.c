@@ -17,6 +17,7 @@
 extern char **environ;
 
 enum { THIS, OTHER };
+enum { AGAIN = 4 }; /* times as many rounds for a scene that seems slower */
 
 typedef struct compare_options {
     cli_list only;
@@ -93,21 +94,49 @@ static void keep_least(bench_result *best, const bench_result *next)
     best->backward_cpu = fmin(best->backward_cpu, next->backward_cpu);
 }
 
+static double forward_time(const compare_options *o, const bench_result *result)
+{
+    return o->cpu ? result->forward_cpu : result->forward;
+}
+
+static double backward_time(const compare_options *o, const bench_result *result)
+{
+    return o->cpu ? result->backward_cpu : result->backward;
+}
+
+static bool is_slower(const compare_options *o, const comparison *both)
+{
+    const bench_result *this = &both->best[THIS], *other = &both->best[OTHER];
+    return forward_time(o, this) > o->limit * forward_time(o, other) ||
+           backward_time(o, this) > o->limit * backward_time(o, other);
+}
+
+/* This and the other build, or the other and this. */
+static void run_round(const compare_options *o, const bench_case *c, int round, comparison *both)
+{
+    for (int k = 0; k < 2 && !cli_interrupted(); k++) {
+        int which = (round + k) % 2;
+        bench_result result;
+        cli_line_show("%s: round %d, %s build", c->name, round + 1, which == THIS ? "this" : "other");
+        both->failed[which] = !run_once(o, which, c, &result);
+        if (both->failed[which])
+            return;
+        if (round == 0)
+            both->best[which] = result;
+        else
+            keep_least(&both->best[which], &result);
+    }
+}
+
+/* More rounds where this build seems slower: chance makes a time longer, never shorter than it is. */
 static comparison compare_case(const compare_options *o, const bench_case *c)
 {
     comparison both = {0};
-    for (int turn = 0; turn < 2 * o->rounds && !cli_interrupted(); turn++) {
-        int which = (turn + 1) / 2 % 2 ? OTHER : THIS; /* this, other, other, this, ... */
-        bench_result result;
-        if (both.failed[which])
-            continue;
-        cli_line_show("%s: round %d of %d, %s build", c->name, turn / 2 + 1, o->rounds,
-                      which == THIS ? "this" : "other");
-        both.failed[which] = !run_once(o, which, c, &result);
-        if (!both.failed[which] && turn < 2)
-            both.best[which] = result;
-        else if (!both.failed[which])
-            keep_least(&both.best[which], &result);
+    for (int round = 0; round < o->rounds || (round < AGAIN * o->rounds && is_slower(o, &both));
+         round++) {
+        run_round(o, c, round, &both);
+        if (both.failed[THIS] || both.failed[OTHER] || cli_interrupted())
+            break;
     }
     cli_line_clear();
     return both;
@@ -118,10 +147,10 @@ static comparison compare_case(const compare_options *o, const bench_case *c)
 static void print_head(const compare_options *o)
 {
     const char *clock = o->cpu ? "CPU ms" : "ms";
-    printf(
-        "This build against %s: the least of %d runs each, in turn; %s a step. **Bold**: more than %g "
-        "times as long.\nCounts are a step's, this build's / the other's where they differ.\n\n",
-        o->programs[OTHER], o->rounds, clock, o->limit);
+    printf("This build against %s: the least of %d runs or more, in turn; %s a step. **Bold**: more "
+           "than %g "
+           "times as long.\nCounts are a step's, this build's / the other's where they differ.\n\n",
+           o->programs[OTHER], o->rounds, clock, o->limit);
     printf(
         "| scene | steps | forward, %s | other | ratio | backward, %s | other | ratio | iterations | "
         "solves | factors | adjoint iterations | adjoint factors |\n|---|",
@@ -131,12 +160,11 @@ static void print_head(const compare_options *o)
     printf("\n");
 }
 
-/* Returns whether the ratio is above the limit. */
-static bool print_times(const compare_options *o, double this, double other)
+static void print_times(const compare_options *o, double this, double other)
 {
-    bool slower = this > o->limit * other;
-    printf(slower ? " %.2f | %.2f | **%.2f** |" : " %.2f | %.2f | %.2f |", this, other, this / other);
-    return slower;
+    const char *format =
+        this > o->limit * other ? " %.2f | %.2f | **%.2f** |" : " %.2f | %.2f | %.2f |";
+    printf(format, this, other, this / other);
 }
 
 static void print_counts(double this, double other)
@@ -150,20 +178,17 @@ static void print_counts(double this, double other)
         printf(" %s / %s |", texts[THIS], texts[OTHER]);
 }
 
-/* Returns whether this build is slower than allowed. */
-static bool print_row(const compare_options *o, const bench_case *c, const comparison *both)
+static void print_row(const compare_options *o, const bench_case *c, const comparison *both)
 {
     const bench_result *this = &both->best[THIS], *other = &both->best[OTHER];
     if (both->failed[THIS] || both->failed[OTHER]) {
         printf("| %s | %s failed | | | | | | | | | | | |\n", c->name,
                both->failed[THIS] ? "this build" : "the other");
-        return false;
+        return;
     }
     printf("| %s | %d |", c->name, this->steps);
-    bool forward = o->cpu ? print_times(o, this->forward_cpu, other->forward_cpu)
-                          : print_times(o, this->forward, other->forward);
-    bool backward = o->cpu ? print_times(o, this->backward_cpu, other->backward_cpu)
-                           : print_times(o, this->backward, other->backward);
+    print_times(o, forward_time(o, this), forward_time(o, other));
+    print_times(o, backward_time(o, this), backward_time(o, other));
     print_counts(this->iterations, other->iterations);
     print_counts(this->solves, other->solves);
     print_counts(this->factorizations, other->factorizations);
@@ -171,7 +196,6 @@ static bool print_row(const compare_options *o, const bench_case *c, const compa
     print_counts(this->adjoint_factorizations, other->adjoint_factorizations);
     printf("\n");
     fflush(stdout);
-    return forward || backward;
 }
 
 /* ------------------------------------------------------------------------------- command */
@@ -186,9 +210,11 @@ static int compare_all(const compare_options *o)
         comparison both = compare_case(o, &bench_cases[k]);
         if (cli_interrupted())
             break;
+        bool incomplete = both.failed[THIS] || both.failed[OTHER];
         compared++;
-        failed += both.failed[THIS] || both.failed[OTHER];
-        slower += print_row(o, &bench_cases[k], &both);
+        failed += incomplete;
+        slower += !incomplete && is_slower(o, &both);
+        print_row(o, &bench_cases[k], &both);
     }
     if (cli_interrupted())
         return CLI_INTERRUPTED;
@@ -203,7 +229,7 @@ int bench_compare(int argc, char **argv)
     char self[4096];
     const cli_option table[] = {
         {"only", CLI_LIST, &o.only, "TEXT", "this scene, or those whose names contain this"},
-        {"rounds", CLI_INT, &o.rounds, "N", "runs of each build, 3 by default"},
+        {"rounds", CLI_INT, &o.rounds, "N", "runs of each build at least, 3 by default"},
         {"limit", CLI_NUMBER, &o.limit, "RATIO", "mark what takes longer than this, 1.15 by default"},
         {"cpu", CLI_FLAG, &o.cpu, NULL, "compare CPU time of all threads, for a busy machine"},
         {"steps", CLI_INT, &o.steps, "N", "instead of each scene's"},
