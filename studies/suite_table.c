@@ -1,10 +1,10 @@
-#include "table.h"
+#include "suite_table.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static void write_markdown(FILE *out, const cli_table *t)
+static void write_markdown(FILE *out, const suite_table *t)
 {
     fprintf(out, "## %s\n\n|", t->title);
     for (int c = 0; c < t->columns; c++)
@@ -21,7 +21,7 @@ static void write_markdown(FILE *out, const cli_table *t)
 }
 
 /* Cells hold no quotes; those with a comma are quoted. */
-static void write_csv(FILE *out, const cli_table *t)
+static void write_csv(FILE *out, const suite_table *t)
 {
     for (int r = -1; r < t->rows; r++) {
         for (int c = 0; c < t->columns; c++) {
@@ -43,7 +43,7 @@ static void write_escaped(FILE *out, const char *text)
 }
 
 /* As wide as the page; needs graphicx. */
-static void write_latex(FILE *out, const cli_table *t)
+static void write_latex(FILE *out, const suite_table *t)
 {
     fputs("\\begin{table*}\n\\caption{", out);
     write_escaped(out, t->title);
@@ -61,7 +61,7 @@ static void write_latex(FILE *out, const cli_table *t)
     fputs("\\hline\n\\end{tabular}}\n\\end{table*}\n\n", out);
 }
 
-bool cli_table_write(const char *path, int count, const cli_table *const *tables)
+bool suite_table_write(const char *path, int count, const suite_table *const *tables)
 {
     char temporary[4096];
     const char *dot = strrchr(path, '.');

@@ -1,6 +1,6 @@
 /* The paper's twelve identification tasks, with the numbers it reports for them. */
-#ifndef PL_CLI_SUITE_H
-#define PL_CLI_SUITE_H
+#ifndef PL_SUITE_H
+#define PL_SUITE_H
 
 #include <stdbool.h>
 

@@ -1,9 +1,8 @@
-/* `pliant bench`: how long steps and gradients take, beside what others need. Prints Markdown or JSON.
- */
-#include "bench/bench.h"
-#include "cli.h"
-#include "json.h"
-#include "progress.h"
+/* `pliant bench`: how long steps and gradients take, beside what others need, as Markdown or JSON. */
+#include "bench.h"
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/progress.h"
 
 #include <string.h>
 

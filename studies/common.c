@@ -1,6 +1,6 @@
 /* Tables, aims and files of the studies. */
 #include "core/core.h"
-#include "progress.h"
+#include "cli/progress.h"
 #include "study.h"
 
 #include <errno.h>

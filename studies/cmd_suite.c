@@ -1,8 +1,8 @@
 /* `pliant suite`: the paper's identification tasks, each by gradient descent, L-BFGS-B and
  * Levenberg-Marquardt, in tables beside the paper's numbers. */
-#include "cli.h"
+#include "cli/cli.h"
 #include "suite.h"
-#include "table.h"
+#include "suite_table.h"
 
 #include <pliant/fit.h>
 
@@ -172,7 +172,7 @@ static pl_status run_task(pl_context *ctx, const suite_options *options, const s
 
 /* ------------------------------------------------------------------------------- tables */
 
-static void put(cli_table *t, const char *name, const char *format, double value)
+static void put(suite_table *t, const char *name, const char *format, double value)
 {
     char *cell = t->cells[t->rows][t->columns];
     t->names[t->columns++] = name;
@@ -182,13 +182,13 @@ static void put(cli_table *t, const char *name, const char *format, double value
         snprintf(cell, TABLE_CELL, "-");
 }
 
-static void put_text(cli_table *t, const char *name, const char *text)
+static void put_text(suite_table *t, const char *name, const char *text)
 {
     snprintf(t->cells[t->rows][t->columns], TABLE_CELL, "%s", text);
     t->names[t->columns++] = name;
 }
 
-static void add_result_row(cli_table *t, const suite_outcome *o)
+static void add_result_row(suite_table *t, const suite_outcome *o)
 {
     static const char *const names[METHODS][3] = {
         {"descent iterations", "descent simulations", "descent s"},
@@ -207,7 +207,7 @@ static void add_result_row(cli_table *t, const suite_outcome *o)
     t->rows++;
 }
 
-static void add_course_row(cli_table *t, const suite_outcome *o)
+static void add_course_row(suite_table *t, const suite_outcome *o)
 {
     static const char *const area[] = {"AUC E", "AUC M", "AUC L"};
     static const char *const area_paper[] = {"AUC E (paper)", "AUC M (paper)", "AUC L (paper)"};
@@ -231,7 +231,7 @@ static void add_course_row(cli_table *t, const suite_outcome *o)
 }
 
 /* Paper columns are empty when the size is not the paper's. */
-static void add_cost_row(cli_table *t, const suite_outcome *o, int scale)
+static void add_cost_row(suite_table *t, const suite_outcome *o, int scale)
 {
     bool same = o->vertices == o->task->vertices[scale];
     double forward = same ? o->task->forward[scale] : NAN,
@@ -258,7 +258,7 @@ static bool write_tables(const suite_options *options, int scale, int count,
 {
     static const char *const files[] = {"suite.md", "suite.tex", "found.csv", "course.csv",
                                         "cost.csv"}; /* all tables, all, one each */
-    cli_table *tables = calloc(3, sizeof *tables);
+    suite_table *tables = calloc(3, sizeof *tables);
     if (!tables)
         return false;
     tables[0].title =
@@ -272,12 +272,12 @@ static bool write_tables(const suite_options *options, int scale, int count,
         add_course_row(&tables[1], &outcomes[i]);
         add_cost_row(&tables[2], &outcomes[i], scale);
     }
-    const cli_table *const list[] = {&tables[0], &tables[1], &tables[2]};
+    const suite_table *const list[] = {&tables[0], &tables[1], &tables[2]};
     bool good = true;
     for (int i = 0; i < CLI_COUNT(files) && good; i++) {
         char path[2048];
         snprintf(path, sizeof path, "%s/%s", options->out, files[i]);
-        good = i < 2 ? cli_table_write(path, 3, list) : cli_table_write(path, 1, list + i - 2);
+        good = i < 2 ? suite_table_write(path, 3, list) : suite_table_write(path, 1, list + i - 2);
         if (!good)
             fprintf(stderr, "pliant: error: %s: cannot write: %s\n", path, strerror(errno));
     }

@@ -1,10 +1,10 @@
 /* What the studies share: a table, aims that are met or not, progress, files. */
-#ifndef PL_CLI_STUDY_H
-#define PL_CLI_STUDY_H
+#ifndef PL_STUDY_H
+#define PL_STUDY_H
 
 #include <pliant/report.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 
 typedef struct study {
     pl_context *ctx;
