@@ -41,7 +41,7 @@ int cmd_study(int argc, char **argv)
     int threads = 0;
     bool verbose = false;
     const cli_option table[] = {
-        {"out", CLI_TEXT, &s.out, "DIR", "write tables (CSV, Markdown) and plots (SVG, PNG) here"},
+        {"out", CLI_TEXT, &s.out, "DIR", "write tables (CSV, Markdown) and plots (SVG) here"},
         {"quick", CLI_FLAG, &s.quick, NULL, "a small version, to see that it works"},
         {"scale", CLI_INT, &s.scale, "N", "vertices of a body (solvers: 1200 to 10000)"},
         {"threads", CLI_INT, &threads, "N", "worker threads; 0 = one per core"},

@@ -121,12 +121,8 @@ pl_status study_table_write(study *s, const study_table *table)
 pl_status study_plot(study *s, const pl_plot *plot, const char *name)
 {
     char path[1024];
-    pl_status status = PL_OK;
-    for (int k = 0; s->out && status == PL_OK && k < 2; k++) {
-        snprintf(path, sizeof path, "%s/%s.%s", s->out, name, k ? "png" : "svg");
-        status = pl_plot_write(s->ctx, plot, path);
-    }
-    return status;
+    snprintf(path, sizeof path, "%s/%s.svg", s->out ? s->out : "", name);
+    return s->out ? pl_plot_write(s->ctx, plot, path) : PL_OK;
 }
 
 void study_aim(study *s, bool met, const char *format, ...)

@@ -37,7 +37,7 @@ void study_table_free(study_table *table);
 void study_table_print(const study_table *table, FILE *file, bool markdown);
 /* DIR/NAME.csv and DIR/NAME.md, when there is a DIR. */
 pl_status study_table_write(study *s, const study_table *table);
-/* DIR/NAME.svg and .png */
+/* DIR/NAME.svg, when there is a DIR. */
 pl_status study_plot(study *s, const pl_plot *plot, const char *name);
 
 /* Says whether an aim is met, and remembers when it is not. */

@@ -1,6 +1,6 @@
 """Opens the sample reports of a folder in headless Chromium and checks what they show.
 
-    report_browser.py FOLDER     with full.html, view.html, fit.html, plot.svg and plot.png in it
+    report_browser.py FOLDER     with full.html, view.html, fit.html and plot.svg in it
 
 Exits with 0 when all is well, 1 when something is wrong, 77 when there is no Chromium. The pictures
 it takes stay in the folder.
@@ -79,13 +79,7 @@ def count_near(picture, rgb, tolerance):
     return count
 
 
-def check_plots(folder):
-    with open(os.path.join(folder, "plot.png"), "rb") as file:
-        picture = read_png(file.read(), file.name)
-    check(picture[:3] == (640, 400, 3), f"plot.png is {picture[:3]}")
-    check(count_near(picture, (255, 255, 255), 0) > 0.8 * 640 * 400, "plot.png is not mostly white")
-    for name, colour in (("first line", (0x00, 0x72, 0xB2)), ("second line", (0xD5, 0x5E, 0x00))):
-        check(count_near(picture, colour, 8) > 300, f"plot.png lacks its {name}")
+def check_plot_texts(folder):
     document = xml.dom.minidom.parse(os.path.join(folder, "plot.svg"))
     texts = [node.firstChild.data for node in document.getElementsByTagName("text")]
     check("loss <&>" in texts and "μ ± σ" in texts, f"plot.svg's legend is wrong: {texts}")
@@ -152,7 +146,7 @@ class Browser:
             raise RuntimeError(json.dumps(answer["exceptionDetails"])[:600])
         return answer["result"].get("value")
 
-    def open(self, url, width, height, dark=False):
+    def open(self, url, width, height, dark=False, ready="document.documentElement?.dataset.ready === 'yes'"):
         self.console.clear()
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
                   mobile=False)
@@ -161,18 +155,18 @@ class Browser:
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=url)
         deadline = time.monotonic() + 60
-        while self.run("document.documentElement?.dataset.ready") != "yes":
+        while not self.run(ready):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{url} is not ready: {self.console}")
             time.sleep(0.05)
         return self.run("({...document.documentElement.dataset})")
 
-    def picture(self, path, width, height):
-        """Keeps the window's picture as a file, and gives it back at half its size."""
-        for scale in (1, 0.5):
-            clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": scale}
+    def picture(self, path, width, height, scale=0.5):
+        """Keeps the window's picture as a file, and gives it back at half its size or another."""
+        for size in (1, scale):
+            clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": size}
             data = base64.b64decode(self.call("Page.captureScreenshot", format="png", clip=clip)["data"])
-            if scale == 1:
+            if size == 1:
                 with open(path, "wb") as file:
                     file.write(data)
         return read_png(data, path)
@@ -326,12 +320,22 @@ def check_view_alone(browser, page):
     check(root["webgl"] == "none" and "needs WebGL 2" in text, f"without WebGL the page says: {text}")
 
 
+def check_plot(browser, url, folder):
+    browser.open(url, 640, 400, ready="document.readyState === 'complete' && document.querySelector('circle') !== null")
+    picture = browser.picture(os.path.join(folder, "plot.png"), 640, 400, scale=1)
+    pixels = picture[0] * picture[1]
+    check(count_near(picture, (255, 255, 255), 0) > 0.8 * pixels, "plot.svg is not mostly white")
+    for name, colour in (("first line", (0x00, 0x72, 0xB2)), ("second line", (0xD5, 0x5E, 0x00))):
+        seen = count_near(picture, colour, 8)
+        check(seen > 300, f"plot.svg shows its {name} on {seen} pixels only")
+
+
 def main():
     folder = os.path.abspath(sys.argv[1])
-    check_plots(folder)
+    check_plot_texts(folder)
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if not program:
-        print("report_browser: no Chromium found, only the plots were checked")
+        print("report_browser: no Chromium found, only the plot's texts were checked")
         return 1 if failures else 77
     browser = Browser(program)
     try:
@@ -339,6 +343,7 @@ def main():
         check_pictures(browser, f"file://{folder}/full.html", folder)
         check_fit(browser, f"file://{folder}/fit.html", folder)
         check_view_alone(browser, f"file://{folder}/view.html")
+        check_plot(browser, f"file://{folder}/plot.svg", folder)
     finally:
         browser.close()
     return 1 if failures else 0

@@ -49,7 +49,7 @@ expect 3 check nowhere.json
 # --- studies: tables and plots
 expect 0 study mu-precision horizon memory --quick --out results --threads 1
 prints "aims met"
-for file in mu-precision.csv mu-precision.md mu-precision.svg mu-precision.png horizon.csv memory.csv; do
+for file in mu-precision.csv mu-precision.md mu-precision.svg horizon.csv memory.csv; do
     [ -s results/$file ] || fail "$file is missing"
 done
 expect 2 study astrology

@@ -24,7 +24,7 @@ static void foreign_files_are_kept(void **state)
     small_fit *f = *state;
     static const char *const names[] = {"checkpoint.json", "checkpoint.json.new", "history.csv",
                                         "result.json",     "manifest.txt",        "report.html",
-                                        "loss.png",        "parameters.svg"};
+                                        "loss.svg",        "parameters.svg"};
     f->def.report = true;
     assert_int_equal(mkdir(f->out, 0777), 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

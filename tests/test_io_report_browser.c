@@ -89,12 +89,9 @@ static void write_samples(pl_context *ctx, const char *folder)
     plot.x_label = "iteration";
     plot.y_label = "loss, m²";
     plot.log_y = true;
-    plot.scale = 1;
     plot.lines = lines;
     plot.line_count = 3;
     snprintf(path, sizeof path, "%s/plot.svg", folder);
-    assert_ok(ctx, pl_plot_write(ctx, &plot, path));
-    snprintf(path, sizeof path, "%s/plot.png", folder);
     assert_ok(ctx, pl_plot_write(ctx, &plot, path));
 }
 

@@ -4,7 +4,7 @@
  *  - A pl_report becomes one HTML file that needs nothing else: no network, no other file. It shows
  *    bodies in 3-D with playback, curves, tables, and the outcome of a fit. Parts that were not added
  *    are not shown; with trajectories alone the page is only the viewer.
- *  - A pl_plot becomes an SVG or PNG picture, or is shown in a report.
+ *  - A pl_plot becomes an SVG picture, or is shown in a report.
  *  - pl_csv_write writes histories as columns.
  *
  * All text is UTF-8 and may hold any character; what is not UTF-8 is shown as U+FFFD. Values that are
@@ -39,11 +39,10 @@ typedef struct pl_plot {
     int line_count;
     const pl_plot_line *lines; /* [line_count] */
     double width, height;      /* of the picture; default 640 x 400 */
-    double scale;              /* pixels of a PNG per unit of width; default 2 */
 } pl_plot;
 
 PL_API pl_plot pl_plot_default(void);
-/* Writes by extension: .svg or .png. */
+/* As SVG; the path ends in .svg. */
 PL_API pl_status pl_plot_write(pl_context *ctx, const pl_plot *plot, const char *path);
 
 /* A row of names, then row_count rows of 17 digits; columns[c] is [row_count]. NaN is left empty. */

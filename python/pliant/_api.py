@@ -747,7 +747,6 @@ pl_plot._fields_ = [
     ("lines", POINTER(pl_plot_line)),
     ("width", c_double),
     ("height", c_double),
-    ("scale", c_double),
 ]
 
 

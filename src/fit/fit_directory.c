@@ -10,8 +10,8 @@
 
 /* All names a fit may write; those of the report last. */
 static const char *const names[] = {
-    PL_CHECKPOINT_NAME, PL_CHECKPOINT_NAME ".new", "history.csv",    "result.json", "loss.svg",
-    "loss.png",         "parameters.svg",          "parameters.png", "report.html"};
+    PL_CHECKPOINT_NAME, PL_CHECKPOINT_NAME ".new", "history.csv", "result.json",
+    "loss.svg",         "parameters.svg",          "report.html"};
 enum { NAMES = sizeof names / sizeof *names, NAMES_WITHOUT_REPORT = 4 };
 
 static pl_status join(const pl_fit *fit, const char *file, char *out, size_t size)

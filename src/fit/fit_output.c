@@ -104,16 +104,11 @@ static pl_status write_result(pl_fit *fit, const pl_fit_result *r)
 
 /* ------------------------------------------------------------------------------- pictures */
 
-static pl_status write_plot(pl_fit *fit, const pl_plot *plot, const char *name)
+static pl_status write_plot(pl_fit *fit, const pl_plot *plot, const char *file)
 {
-    static const char *const extensions[] = {"svg", "png"};
-    for (int i = 0; i < 2; i++) {
-        char file[64], path[4096];
-        snprintf(file, sizeof file, "%s.%s", name, extensions[i]);
-        PL_TRY(pl_fit_path(fit, file, path, sizeof path));
-        PL_TRY(pl_plot_write(fit->ctx, plot, path));
-    }
-    return PL_OK;
+    char path[4096];
+    PL_TRY(pl_fit_path(fit, file, path, sizeof path));
+    return pl_plot_write(fit->ctx, plot, path);
 }
 
 static pl_status write_pictures(pl_fit *fit, const pl_fit_result *r)
@@ -130,7 +125,7 @@ static pl_status write_pictures(pl_fit *fit, const pl_fit_result *r)
     plot.log_y = true;
     plot.line_count = 1;
     plot.lines = &loss;
-    PL_CHECK(write_plot(fit, &plot, "loss"), done);
+    PL_CHECK(write_plot(fit, &plot, "loss.svg"), done);
 
     PL_NEW(fit->ctx, values, (size_t)p * (size_t)k, done);
     for (int i = 0; i < p; i++) {
@@ -146,7 +141,7 @@ static pl_status write_pictures(pl_fit *fit, const pl_fit_result *r)
     plot.log_y = fit->task->unknowns[0].map == PL_MAP_LOG;
     plot.line_count = count;
     plot.lines = lines;
-    status = write_plot(fit, &plot, "parameters");
+    status = write_plot(fit, &plot, "parameters.svg");
 done:
     pl_free(fit->ctx, values);
     return status;

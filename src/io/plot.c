@@ -1,5 +1,5 @@
 /*
- * Plots of lines: layout and drawing, on any surface (pl_canvas).
+ * Plots of lines: layout and drawing, as SVG.
  *
  *     title
  *     legend, in as many rows as it needs
@@ -17,13 +17,13 @@ enum { TEXT = 12, TITLE = 14, ROW = 18 };
 
 typedef struct layout {
     const pl_plot *plot;
-    const pl_canvas *canvas;
+    pl_text *svg;
     pl_axis x, y;
 } layout;
 
 pl_plot pl_plot_default(void)
 {
-    return (pl_plot){.width = 640, .height = 400, .scale = 2};
+    return (pl_plot){.width = 640, .height = 400};
 }
 
 pl_status pl_plot_check(pl_context *ctx, const pl_plot *plot)
@@ -33,8 +33,6 @@ pl_status pl_plot_check(pl_context *ctx, const pl_plot *plot)
     if (!(plot->width >= 100 && plot->width <= 10000 && plot->height >= 100 && plot->height <= 10000))
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "plot: size %g x %g, expected 100 to 10000 each",
                        plot->width, plot->height);
-    if (!(plot->scale >= 0.25 && plot->scale <= 8))
-        return pl_fail(ctx, PL_ERROR_ARGUMENT, "plot: scale is %g, expected 0.25 to 8", plot->scale);
     for (int i = 0; i < plot->line_count; i++) {
         const pl_plot_line *line = &plot->lines[i];
         if (line->count < (line->level ? 1 : 0) || (line->count > 0 && !line->y))
@@ -129,12 +127,11 @@ static double legend(const layout *l, double left, double right, double top, boo
         if (draw) {
             const char *colour = pl_plot_colour(l->plot, i);
             double middle = y + 0.5 * ROW;
-            l->canvas->stroke(l->canvas->self, (double[]){x, middle, x + 24, middle}, 2, colour, 2,
-                              line->dashed ? 5 : 0);
+            pl_svg_stroke(l->svg, (double[]){x, middle, x + 24, middle}, 2, colour, 2,
+                          line->dashed ? 5 : 0);
             if (line->markers)
-                l->canvas->disc(l->canvas->self, (double[]){x + 12, middle}, 2.6, colour);
-            l->canvas->text(l->canvas->self, x + 30, middle + 0.36 * TEXT, line->name, TEXT,
-                            PL_ANCHOR_START, false);
+                pl_svg_disc(l->svg, (double[]){x + 12, middle}, 2.6, colour);
+            pl_svg_text(l->svg, x + 30, middle + 0.36 * TEXT, line->name, TEXT, PL_ANCHOR_START, false);
         }
         x += width;
     }
@@ -145,25 +142,24 @@ static double legend(const layout *l, double left, double right, double top, boo
 
 static void draw_frame(const layout *l)
 {
-    const pl_canvas *c = l->canvas;
     const pl_axis *x = &l->x, *y = &l->y;
     for (int i = 0; i < y->tick_count; i++) {
         double at = pl_axis_at(y, y->ticks[i]);
-        c->stroke(c->self, (double[]){x->from, at, x->to, at}, 2, faint, 1, 0);
-        c->text(c->self, x->from - 7, at + 0.36 * TEXT, y->labels[i], TEXT, PL_ANCHOR_END, false);
+        pl_svg_stroke(l->svg, (double[]){x->from, at, x->to, at}, 2, faint, 1, 0);
+        pl_svg_text(l->svg, x->from - 7, at + 0.36 * TEXT, y->labels[i], TEXT, PL_ANCHOR_END, false);
     }
     for (int i = 0; i < x->tick_count; i++) {
         double at = pl_axis_at(x, x->ticks[i]);
-        c->stroke(c->self, (double[]){at, y->from, at, y->to}, 2, faint, 1, 0);
-        c->text(c->self, at, y->from + 8 + TEXT, x->labels[i], TEXT, PL_ANCHOR_MIDDLE, false);
+        pl_svg_stroke(l->svg, (double[]){at, y->from, at, y->to}, 2, faint, 1, 0);
+        pl_svg_text(l->svg, at, y->from + 8 + TEXT, x->labels[i], TEXT, PL_ANCHOR_MIDDLE, false);
     }
-    c->stroke(c->self, (double[]){x->from, y->to, x->from, y->from, x->to, y->from}, 3, ink, 1, 0);
+    pl_svg_stroke(l->svg, (double[]){x->from, y->to, x->from, y->from, x->to, y->from}, 3, ink, 1, 0);
     if (l->plot->x_label)
-        c->text(c->self, 0.5 * (x->from + x->to), l->plot->height - 8, l->plot->x_label, TEXT,
-                PL_ANCHOR_MIDDLE, false);
+        pl_svg_text(l->svg, 0.5 * (x->from + x->to), l->plot->height - 8, l->plot->x_label, TEXT,
+                    PL_ANCHOR_MIDDLE, false);
     if (l->plot->y_label)
-        c->text(c->self, 6 + TEXT, 0.5 * (y->from + y->to), l->plot->y_label, TEXT, PL_ANCHOR_MIDDLE,
-                true);
+        pl_svg_text(l->svg, 6 + TEXT, 0.5 * (y->from + y->to), l->plot->y_label, TEXT, PL_ANCHOR_MIDDLE,
+                    true);
 }
 
 /* ------------------------------------------------------------------------------- lines */
@@ -175,23 +171,21 @@ static void draw_error(const layout *l, const pl_plot_line *line, int i, const c
     double x = pl_axis_at(&l->x, x_of(line, i)), top = pl_axis_at(&l->y, line->y[i] + line->error[i]);
     double low = line->y[i] - line->error[i];
     double bottom = pl_axis_valid(&l->y, low) ? pl_axis_at(&l->y, low) : l->y.from;
-    const pl_canvas *c = l->canvas;
-    c->stroke(c->self, (double[]){x - 4, top, x + 4, top}, 2, colour, 1.2, 0);
-    c->stroke(c->self, (double[]){x, top, x, bottom}, 2, colour, 1.2, 0);
-    c->stroke(c->self, (double[]){x - 4, bottom, x + 4, bottom}, 2, colour, 1.2, 0);
+    pl_svg_stroke(l->svg, (double[]){x - 4, top, x + 4, top}, 2, colour, 1.2, 0);
+    pl_svg_stroke(l->svg, (double[]){x, top, x, bottom}, 2, colour, 1.2, 0);
+    pl_svg_stroke(l->svg, (double[]){x - 4, bottom, x + 4, bottom}, 2, colour, 1.2, 0);
 }
 
 /* One stroke between gaps; a value alone between two gaps is a dot, or it would not show. */
 static void draw_line(const layout *l, int index, double *points)
 {
-    const pl_canvas *c = l->canvas;
     const pl_plot_line *line = &l->plot->lines[index];
     const char *colour = pl_plot_colour(l->plot, index);
     double dash = line->dashed ? 7 : 0;
     if (line->level) {
         double at = pl_axis_valid(&l->y, line->y[0]) ? pl_axis_at(&l->y, line->y[0]) : NAN;
         if (isfinite(at))
-            c->stroke(c->self, (double[]){l->x.from, at, l->x.to, at}, 2, colour, 2, dash);
+            pl_svg_stroke(l->svg, (double[]){l->x.from, at, l->x.to, at}, 2, colour, 2, dash);
         return;
     }
     int run = 0;
@@ -204,20 +198,20 @@ static void draw_line(const layout *l, int index, double *points)
             run++;
             draw_error(l, line, i, colour);
             if (line->markers)
-                c->disc(c->self, points + 2 * run - 2, 2.8, colour);
+                pl_svg_disc(l->svg, points + 2 * run - 2, 2.8, colour);
             continue;
         }
         if (run == 1 && !line->markers)
-            c->disc(c->self, points, 2.2, colour);
+            pl_svg_disc(l->svg, points, 2.2, colour);
         else if (run > 1)
-            c->stroke(c->self, points, run, colour, 2, dash);
+            pl_svg_stroke(l->svg, points, run, colour, 2, dash);
         run = 0;
     }
 }
 
-pl_status pl_plot_draw(pl_context *ctx, const pl_plot *plot, const pl_canvas *canvas)
+pl_status pl_plot_svg(pl_context *ctx, const pl_plot *plot, pl_text *svg)
 {
-    layout l = {.plot = plot, .canvas = canvas};
+    layout l = {.plot = plot, .svg = svg};
     int longest = 1;
     for (int i = 0; i < plot->line_count; i++)
         longest = plot->lines[i].count > longest ? plot->lines[i].count : longest;
@@ -239,30 +233,30 @@ pl_status pl_plot_draw(pl_context *ctx, const pl_plot *plot, const pl_canvas *ca
     l.y.from = plot->height - (plot->x_label ? 46 : 28);
     l.y.to = top;
 
+    pl_svg_open(svg, plot->width, plot->height);
     if (plot->title)
-        canvas->text(canvas->self, l.x.from, 22, plot->title, TITLE, PL_ANCHOR_START, false);
+        pl_svg_text(svg, l.x.from, 22, plot->title, TITLE, PL_ANCHOR_START, false);
     legend(&l, l.x.from, l.x.to, plot->title ? 32 : 12, true);
     draw_frame(&l);
-    canvas->clip(canvas->self,
-                 (double[]){l.x.from, l.y.to - 3, l.x.to - l.x.from, l.y.from - l.y.to + 6});
+    pl_svg_open_part(svg, (double[]){l.x.from, l.y.to - 3, l.x.to - l.x.from, l.y.from - l.y.to + 6});
     for (int i = 0; i < plot->line_count; i++)
         draw_line(&l, i, points);
-    canvas->clip(canvas->self, NULL);
+    pl_svg_close(svg);
+    pl_svg_close(svg);
     pl_free(ctx, points);
-    return PL_OK;
+    return svg->status;
 }
 
 pl_status pl_plot_write(pl_context *ctx, const pl_plot *plot, const char *path)
 {
     PL_TRY(pl_plot_check(ctx, plot));
     const char *dot = strrchr(path, '.');
-    bool svg = dot && strcmp(dot, ".svg") == 0, png = dot && strcmp(dot, ".png") == 0;
-    if (!svg && !png)
-        return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s: a plot is written as .svg or .png", path);
-    pl_text out = {.ctx = ctx};
-    pl_status status = svg ? pl_plot_svg(ctx, plot, &out) : pl_plot_png(ctx, plot, &out);
+    if (!dot || strcmp(dot, ".svg") != 0)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s: a plot is written as .svg", path);
+    pl_text svg = {.ctx = ctx};
+    pl_status status = pl_plot_svg(ctx, plot, &svg);
     if (status == PL_OK)
-        status = pl_write_whole(ctx, path, out.data, (size_t)out.length);
-    pl_text_free(&out);
+        status = pl_write_whole(ctx, path, svg.data, (size_t)svg.length);
+    pl_text_free(&svg);
     return status;
 }
