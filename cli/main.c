@@ -18,7 +18,7 @@ static const command commands[] = {
     {"study", "experiments on convergence, friction, solvers and gradients", cmd_study},
     {"mesh", "tetrahedra from a closed surface, or a built-in body", cmd_mesh},
     {"fit", "find the parameters of a scene that match a target", cmd_fit},
-    {"suite", "run the paper's identification tasks", cmd_suite},
+    {"suite", "run the identification tasks of a paper", cmd_suite},
     {"bench", "measure speed and accuracy", cmd_bench},
     {"schema", "print the JSON Schema of scene files", cmd_schema},
 };

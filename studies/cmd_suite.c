@@ -383,8 +383,10 @@ int cmd_suite(int argc, char **argv)
     const cli_command command = {
         .name = "suite",
         .arguments = "[NAME...]",
-        .summary = "Runs the paper's identification tasks by gradient descent, L-BFGS-B and\n"
-                   "Levenberg-Marquardt, and writes tables beside the paper's numbers.",
+        .summary =
+            "Runs the identification tasks of \"Fast and Reliable Gradients for Deformables Across\n"
+            "Frictional Contact Regimes\" (Zeng et al.) by gradient descent, L-BFGS-B and\n"
+            "Levenberg-Marquardt, and writes tables beside the paper's numbers.",
         .details =
             "Names: armadillo_arap, armadillo_corotated, armadillo_neo_hookean, armadillo_wind,\n"
             "cloth_bending, gingerbread_poisson, curtain_joint, bunny_friction, cow_lifting,\n"

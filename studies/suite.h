@@ -1,4 +1,5 @@
-/* The paper's twelve identification tasks, with the numbers it reports for them. */
+/* The twelve identification tasks of the paper "Fast and Reliable Gradients for Deformables Across
+ * Frictional Contact Regimes" (Zeng, Yang, Huang, Zhou, Li, Pho, Luo and Shi), with its numbers. */
 #ifndef PL_SUITE_H
 #define PL_SUITE_H
 

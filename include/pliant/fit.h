@@ -17,7 +17,7 @@ extern "C" {
 /* ------------------------------------------------------------------------------- optimisers */
 
 typedef enum pl_method {
-    PL_GRADIENT_DESCENT, /* as the paper's suite uses */
+    PL_GRADIENT_DESCENT, /* as pl_fit_stages' paper uses */
     PL_ADAM,
     PL_LBFGSB,              /* limited memory, bounds, strong Wolfe line search */
     PL_LEVENBERG_MARQUARDT, /* Gauss-Newton with damping, through the tangent mode */
@@ -129,8 +129,9 @@ PL_API void pl_fit_result_free(const pl_task *task, pl_fit_result *result); /* N
 /* ------------------------------------------------------------------------------- measures */
 
 /*
- * A fit's course as the paper's Table 2 measures it. With T iterations, loss l_i and share
- * a_i = (l_i - l_T) / (l_0 - l_T), the stages are early [0, t50), mid [t50, t90), late [t90, T].
+ * A fit's course as Table 2 of "Fast and Reliable Gradients for Deformables Across Frictional Contact
+ * Regimes" (Zeng, Yang, Huang, Zhou, Li, Pho, Luo and Shi) measures it. With T iterations, loss l_i and
+ * share a_i = (l_i - l_T) / (l_0 - l_T), the stages are early [0, t50), mid [t50, t90), late [t90, T].
  */
 typedef struct pl_fit_stages {
     double t50, t90; /* first i / T with 1 - a_i >= 0.5, 0.9 */
