@@ -6,6 +6,18 @@
 
 #include "linalg/chol.h"
 
+/* A factor with a plan of its own. */
+static inline pl_chol *test_chol(pl_context *ctx, const pl_pattern *pattern, int block, int last_count,
+                                 const int *last)
+{
+    pl_chol_plan *plan;
+    pl_chol *chol;
+    assert_ok(ctx, pl_chol_plan_create(ctx, pattern, block, last_count, last, &plan));
+    assert_ok(ctx, pl_chol_create(ctx, plan, &chol));
+    pl_chol_plan_release(plan);
+    return chol;
+}
+
 typedef struct test_system {
     pl_context *ctx;
     pl_pattern pattern;
@@ -23,7 +35,7 @@ static inline test_system *test_system_make(int threads, int side, double shift,
     for (int i = 0; i < last; i++)
         first[i] = i;
     s->values = test_laplacian(s->ctx, side, shift, &s->pattern);
-    assert_ok(s->ctx, pl_chol_create(s->ctx, &s->pattern, 3, last, first, &s->chol));
+    s->chol = test_chol(s->ctx, &s->pattern, 3, last, first);
     free(first);
     return s;
 }

@@ -1,5 +1,5 @@
 /* W between contacts, its inverse, and what of both stays when frames turn or vertices change. */
-#include "common_pattern.h"
+#include "common_factor.h"
 
 #include "contact/delassus.h"
 #include "core/vec.h"
@@ -35,7 +35,7 @@ static void make(pl_context *ctx, fixture *f)
 {
     *f = (fixture){0};
     f->values = test_laplacian(ctx, SIDE, 0.5, &f->pattern);
-    assert_ok(ctx, pl_chol_create(ctx, &f->pattern, 3, 0, NULL, &f->chol));
+    f->chol = test_chol(ctx, &f->pattern, 3, 0, NULL);
     assert_ok(ctx, pl_chol_factor(f->chol, f->values));
     assert_ok(ctx, pl_delassus_create(ctx, f->pattern.n, &f->d));
     assert_ok(ctx,
@@ -151,7 +151,7 @@ static void test_inverse_told_by_factor(void **state)
     pl_chol_destroy(f.chol);
     for (int c = 0; c < CONTACTS; c++)
         last[c] = 2 * ((5 * c + 2) % CONTACTS) + 1;
-    assert_ok(ctx, pl_chol_create(ctx, &f.pattern, 3, CONTACTS, last, &f.chol));
+    f.chol = test_chol(ctx, &f.pattern, 3, CONTACTS, last);
     assert_int_equal(pl_chol_factor_rough(f.chol, f.values), PL_ROUGH_GOOD);
     place(&f.set, 1, 0.2);
     build(ctx, &f, STEP);

@@ -1,9 +1,7 @@
 /* Cholesky factors over a vertex pattern: solves, parts of the inverse, matrices that have no factor.
  */
 #include "common_alloc.h"
-#include "common_pattern.h"
-
-#include "linalg/chol.h"
+#include "common_factor.h"
 
 enum { SIDE = 6, N = SIDE * SIDE * SIDE };
 
@@ -75,11 +73,10 @@ static void test_solve(void **state)
     pl_context *ctx = test_context(1);
     for (int block = 1; block <= 3; block += 2) {
         matrix m;
-        pl_chol *chol;
         double b[3 * N], x[3 * N], y[3 * N];
         make(ctx, block, &m);
         fill(b);
-        assert_ok(ctx, pl_chol_create(ctx, &m.pattern, block, 0, NULL, &chol));
+        pl_chol *chol = test_chol(ctx, &m.pattern, block, 0, NULL);
         assert_ok(ctx, pl_chol_factor(chol, m.values));
         assert_ok(ctx, pl_chol_solve(chol, b, x));
         multiply(&m, x, y);
@@ -116,7 +113,6 @@ static void test_inverse_block(void **state)
     enum { ROWS = 30, COLS = 61, LD = 3 * COLS + 2 };
     for (int block = 1; block <= 3; block += 2) {
         matrix m;
-        pl_chol *chol;
         int rows[ROWS], cols[COLS];
         static float out[3 * ROWS * LD];
         make(ctx, block, &m);
@@ -126,7 +122,7 @@ static void test_inverse_block(void **state)
             cols[j] = (53 * j + 2) % N;
         for (int i = 0; i < 3 * ROWS * LD; i++)
             out[i] = 123;
-        assert_ok(ctx, pl_chol_create(ctx, &m.pattern, block, 0, NULL, &chol));
+        pl_chol *chol = test_chol(ctx, &m.pattern, block, 0, NULL);
         assert_ok(ctx, pl_chol_factor(chol, m.values));
         assert_ok(ctx, pl_chol_inverse_block(chol, ROWS, rows, COLS, cols, out, LD));
         for (int j = 0; j < COLS; j += 4)
@@ -155,7 +151,6 @@ static void test_inverse_last(void **state)
     enum { COUNT = 2 * SIDE * SIDE, LD = 3 * COUNT + 4 };
     static float block[3 * COUNT * LD], trailing[3 * COUNT * LD];
     matrix m;
-    pl_chol *plain, *chol;
     int last[COUNT], count = 0;
     double b[3 * N], x[3 * N], y[3 * N];
     make(ctx, 3, &m);
@@ -164,8 +159,8 @@ static void test_inverse_last(void **state)
      * tree; and that layer, all of whose vertices meet through the rest. */
     for (int i = 0; i < COUNT; i++)
         last[i] = i < SIDE * SIDE ? (5 * i + 3) % (SIDE * SIDE) : i;
-    assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, 0, NULL, &plain));
-    assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, COUNT, last, &chol));
+    pl_chol *plain = test_chol(ctx, &m.pattern, 3, 0, NULL);
+    pl_chol *chol = test_chol(ctx, &m.pattern, 3, COUNT, last);
     assert_ok(ctx, pl_chol_factor(plain, m.values));
     assert_ok(ctx, pl_chol_factor(chol, m.values));
     assert_memory_equal(pl_chol_last(chol, &count), last, sizeof last);
@@ -195,7 +190,6 @@ static void test_schur(void **state)
     static float schur[SIZE * SIZE], inverse[SIZE * SIZE];
     pl_context *ctx = test_context(2);
     matrix m;
-    pl_chol *chol;
     int last[COUNT], layer[COUNT], other[COUNT];
     make(ctx, 3, &m);
     for (int i = 0; i < COUNT; i++) {
@@ -203,7 +197,7 @@ static void test_schur(void **state)
         last[i] = SIDE * SIDE + (5 * i + 3) % COUNT;
         other[i] = i;
     }
-    assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, COUNT, last, &chol));
+    pl_chol *chol = test_chol(ctx, &m.pattern, 3, COUNT, last);
     assert_int_equal(pl_chol_factor_rough(chol, m.values), PL_ROUGH_GOOD);
     assert_ok(ctx, pl_chol_inverse_block(chol, COUNT, layer, COUNT, layer, inverse, SIZE));
     assert_true(pl_chol_schur(chol, COUNT, layer, schur, SIZE));
@@ -231,11 +225,10 @@ static void test_not_positive_definite(void **state)
     (void)state;
     pl_context *ctx = test_context(1);
     matrix m;
-    pl_chol *chol;
     double b[3 * N], x[3 * N], y[3 * N];
     make(ctx, 3, &m);
     fill(b);
-    assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, 0, NULL, &chol));
+    pl_chol *chol = test_chol(ctx, &m.pattern, 3, 0, NULL);
     double *middle = &m.values[9 * m.pattern.diag[N / 2] + 4], kept = *middle;
     *middle = -1;
     assert_int_equal(pl_chol_factor(chol, m.values), PL_ERROR_NUMERIC);
@@ -259,9 +252,8 @@ static void test_threads_do_not_show(void **state)
     for (int threads = 1; threads <= 3; threads++) {
         pl_context *ctx = test_context(threads);
         matrix m;
-        pl_chol *chol;
         make(ctx, 3, &m);
-        assert_ok(ctx, pl_chol_create(ctx, &m.pattern, 3, 0, NULL, &chol));
+        pl_chol *chol = test_chol(ctx, &m.pattern, 3, 0, NULL);
         assert_ok(ctx, pl_chol_factor(chol, m.values));
         assert_ok(ctx, pl_chol_solve(chol, b, threads == 1 ? first : x));
         if (threads > 1)
@@ -275,19 +267,25 @@ static void test_threads_do_not_show(void **state)
 static pl_status create_and_factor(pl_context *ctx, void *user)
 {
     const matrix *m = user;
+    pl_chol_plan *plan = NULL;
     pl_chol *chol = NULL;
     double b[3 * N];
     float out[9];
     const int vertex = 4;
     fill(b);
-    pl_status status = pl_chol_create(ctx, &m->pattern, 3, 0, NULL, &chol);
+    pl_status status = pl_chol_plan_create(ctx, &m->pattern, 3, 1, &vertex, &plan);
+    if (status == PL_OK)
+        status = pl_chol_create(ctx, plan, &chol);
     if (status == PL_OK)
         status = pl_chol_factor(chol, m->values);
     if (status == PL_OK)
         status = pl_chol_solve(chol, b, b);
     if (status == PL_OK)
         status = pl_chol_inverse_block(chol, 1, &vertex, 1, &vertex, out, 3);
+    if (status == PL_OK)
+        status = pl_chol_inverse_last(chol, out, 3);
     pl_chol_destroy(chol);
+    pl_chol_plan_release(plan);
     return status;
 }
 

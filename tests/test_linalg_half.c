@@ -146,8 +146,7 @@ static void test_focus(void **state)
     for (int threads = 1; threads <= 3; threads++)
         for (int last = 0; last <= 1; last++) {
             test_system *s = test_system_make(threads, SIDE, 0.05, 0);
-            pl_chol *chol;
-            assert_ok(s->ctx, pl_chol_create(s->ctx, &s->pattern, 3, last ? FOCUS : 0, focus, &chol));
+            pl_chol *chol = test_chol(s->ctx, &s->pattern, 3, last ? FOCUS : 0, focus);
             assert_int_equal(pl_chol_factor_rough(chol, s->values), PL_ROUGH_GOOD);
             assert_ok(s->ctx, pl_chol_correct(chol, b, plain));
             assert_ok(s->ctx, pl_chol_correct(chol, change, sum));

@@ -2,6 +2,7 @@
  * The solver of a step: its true residual recomputed from scratch, its ways of solving against each
  * other, thread counts, harsh and hopeless steps.
  */
+#include "common_factor.h"
 #include "common_scene.h"
 
 #include "core/vec.h"
@@ -15,7 +16,6 @@
 static double true_residual(const test_world *w, const double *q0, const double *v0)
 {
     pl_sim *fresh = NULL;
-    pl_chol *chol = NULL;
     assert_ok(w->ctx, pl_sim_create(w->scene, &fresh));
     const pl_scene *scene = w->scene;
     const pl_pattern *pattern = pl_elastic_pattern(fresh->elastic);
@@ -55,7 +55,7 @@ static double true_residual(const test_world *w, const double *q0, const double 
         pl_axpy3(-h * h * p->force_normal, p->normal, r + 3 * p->vertex);
         pl_axpy3(-h * h, p->force_tangent, r + 3 * p->vertex);
     }
-    assert_ok(w->ctx, pl_chol_create(w->ctx, pattern, 3, 0, NULL, &chol));
+    pl_chol *chol = test_chol(w->ctx, pattern, 3, 0, NULL);
     assert_ok(w->ctx, pl_chol_factor(chol, tangent));
     assert_ok(w->ctx, pl_chol_solve(chol, r, r));
     for (int i = 0; i < w->n; i++)

@@ -8,6 +8,7 @@
 
 #include "linalg/sparse.h"
 
+typedef struct pl_chol_plan pl_chol_plan;
 typedef struct pl_chol pl_chol;
 
 typedef struct pl_chol_cost {
@@ -16,11 +17,24 @@ typedef struct pl_chol_cost {
     double correct_bytes;  /* that pl_chol_correct reads each way, with the factor as it is */
 } pl_chol_cost;
 
-/* `block` is 1 or 3. The fill-reducing order is found on the vertex graph and kept for blocks, except
+/*
+ * All that follows from the pattern, the size of its entries and the vertices eliminated last: order,
+ * symbolic factor, supernodes, schedules. Constant and counted, so that any number of factors share it,
+ * in whatever contexts and threads: creating one is what analyses.
+ *
+ * `block` is 1 or 3. The fill-reducing order is found on the vertex graph and kept for blocks, except
  * that the vertices `last` [last_count] are eliminated after all others: A^-1 between them is then that
- * of a dense trailing block (pl_chol_inverse_last). */
-pl_status pl_chol_create(pl_context *ctx, const pl_pattern *pattern, int block, int last_count,
-                         const int *last, pl_chol **out);
+ * of a dense trailing block (pl_chol_inverse_last). The pattern must live as long as the plan, and so
+ * must what the context's allocator needs; the context itself need not.
+ */
+pl_status pl_chol_plan_create(pl_context *ctx, const pl_pattern *pattern, int block, int last_count,
+                              const int *last, pl_chol_plan **out);
+/* One more reference to the plan, which is returned, and one less. */
+pl_chol_plan *pl_chol_plan_share(pl_chol_plan *plan);
+void pl_chol_plan_release(pl_chol_plan *plan);
+
+/* A factor of this plan, which it shares: the numbers and scratch of one worker. */
+pl_status pl_chol_create(pl_context *ctx, pl_chol_plan *plan, pl_chol **out);
 void pl_chol_destroy(pl_chol *chol);
 pl_chol_cost pl_chol_get_cost(const pl_chol *chol);
 

@@ -12,10 +12,40 @@
 
 void pl_inverse_free(pl_context *ctx, pl_inverse *v)
 {
-    void *arrays[] = {v->columns, v->rows, v->number, v->given, v->dense, v->gathered};
+    void *arrays[] = {v->columns, v->rows, v->dense, v->gathered};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     *v = (pl_inverse){0};
+}
+
+pl_status pl_inverse_plan_create(pl_context *ctx, const pl_supernodes *l, int last_count,
+                                 const int *last, pl_inverse_plan *out)
+{
+    pl_status status = PL_OK;
+    pl_inverse_plan *p = out;
+    *p = (pl_inverse_plan){.last_count = last_count, .last = last};
+    PL_NEW(ctx, p->number, l->n, done);
+    PL_NEW(ctx, p->given, 3 * last_count, done);
+    for (int j = 0; j < l->n; j++)
+        p->number[j] = -1;
+    for (int i = 0; i < 3 * last_count; i++)
+        p->number[l->place[3 * last[i / 3] + i % 3]] = i;
+    for (int j = 0, found = 0; j < l->n; j++)
+        if (p->number[j] >= 0) {
+            p->given[found] = p->number[j];
+            p->number[j] = found++;
+        }
+done:
+    if (status != PL_OK)
+        pl_inverse_plan_free(ctx, p);
+    return status;
+}
+
+void pl_inverse_plan_free(pl_context *ctx, pl_inverse_plan *p)
+{
+    pl_free(ctx, p->number);
+    pl_free(ctx, p->given);
+    *p = (pl_inverse_plan){0};
 }
 
 /* A strip of a supernode's panel: rows [row, row + rows) of its first `columns` columns, column-major.
@@ -34,7 +64,7 @@ static strip read_strip(const pl_triangular *t, const pl_panel *p, int k, int r)
         .rows = pl_smaller((r < under ? p->columns : p->height) - row, PL_STRIP),
         .stored = pl_panel_rows(p, r),
         .columns = pl_smaller(p->columns, r + PL_STRIP),
-        .value = t->single + t->single_at[k] + pl_panel_offset(p, r),
+        .value = t->single + t->plan->single_at[k] + pl_panel_offset(p, r),
     };
 }
 
@@ -65,9 +95,9 @@ static void multiply_transposed(pl_inverse *v, const pl_triangular *t, const pl_
 }
 
 /* The own rows become L11^-1 own, and the rows below lose L21 times that. */
-static void forward(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int k)
+static void forward(pl_inverse *v, const pl_triangular *t, int k)
 {
-    pl_panel p = pl_panel_of(l, k);
+    pl_panel p = pl_panel_of(t->plan->supernodes, k);
     int under = pl_panel_under(&p);
     float *own = v->columns + (size_t)p.first * WIDTH;
     multiply(v, t, &p, k, 0, p.columns);
@@ -82,9 +112,9 @@ static void forward(pl_inverse *v, const pl_triangular *t, const pl_supernodes *
 }
 
 /* own = L11^-T (own - L21^T of the rows below). */
-static void backward(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int k)
+static void backward(pl_inverse *v, const pl_triangular *t, int k)
 {
-    pl_panel p = pl_panel_of(l, k);
+    pl_panel p = pl_panel_of(t->plan->supernodes, k);
     int under = pl_panel_under(&p);
     float *own = v->columns + (size_t)p.first * WIDTH;
     for (int i = 0; i < p.below; i++)
@@ -96,40 +126,39 @@ static void backward(pl_inverse *v, const pl_triangular *t, const pl_supernodes 
     multiply_transposed(v, t, &p, k, 0, p.columns, 1);
 }
 
-static pl_status reserve_columns(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l)
+static pl_status reserve_columns(pl_inverse *v, const pl_triangular *t)
 {
-    int tallest = 0;
     if (v->columns)
         return PL_OK;
-    for (int k = 0; k < l->count; k++)
-        tallest = tallest > l->begin[k + 1] - l->begin[k] ? tallest : l->begin[k + 1] - l->begin[k];
     pl_free(t->ctx, v->rows);
-    v->rows = pl_alloc(t->ctx, (size_t)tallest * WIDTH, sizeof *v->rows);
-    v->columns = v->rows ? pl_alloc(t->ctx, (size_t)l->n * WIDTH, sizeof *v->columns) : NULL;
+    v->rows = pl_alloc(t->ctx, t->plan->tallest * WIDTH, sizeof *v->rows);
+    v->columns =
+        v->rows ? pl_alloc(t->ctx, (size_t)t->plan->supernodes->n * WIDTH, sizeof *v->columns) : NULL;
     return v->columns ? PL_OK : PL_ERROR_MEMORY;
 }
 
-pl_status pl_inverse_block(pl_inverse *v, pl_triangular *t, const pl_supernodes *l, int row_count,
-                           const int *rows, int col_count, const int *cols, float *out, int ld)
+pl_status pl_inverse_block(pl_inverse *v, pl_triangular *t, int row_count, const int *rows,
+                           int col_count, const int *cols, float *out, int ld)
 {
-    PL_TRY(reserve_columns(v, t, l));
+    const pl_supernodes *l = t->plan->supernodes;
+    PL_TRY(reserve_columns(v, t));
     for (int first = 0; first < 3 * col_count; first += WIDTH) {
         int width = pl_smaller(WIDTH, 3 * col_count - first);
-        pl_triangular_focus(t, l, (width + 2) / 3, cols + first / 3);
+        pl_triangular_focus(t, (width + 2) / 3, cols + first / 3);
         memset(v->columns, 0, sizeof *v->columns * WIDTH * (size_t)l->n);
         for (int c = 0; c < width; c++) {
             int unknown = 3 * cols[(first + c) / 3] + (first + c) % 3;
-            v->columns[(size_t)t->place[unknown] * WIDTH + (size_t)c] = t->scale[unknown / 3];
+            v->columns[(size_t)l->place[unknown] * WIDTH + (size_t)c] = t->scale[unknown / 3];
         }
         for (int k = 0; k < l->count; k++)
             if (t->on_path[k])
-                forward(v, t, l, k);
-        pl_triangular_focus(t, l, row_count, rows);
+                forward(v, t, k);
+        pl_triangular_focus(t, row_count, rows);
         for (int k = l->count - 1; k >= 0; k--)
             if (t->on_path[k])
-                backward(v, t, l, k);
+                backward(v, t, k);
         for (int i = 0; i < 3 * row_count; i++) {
-            const float *from = v->columns + (size_t)t->place[3 * rows[i / 3] + i % 3] * WIDTH;
+            const float *from = v->columns + (size_t)l->place[3 * rows[i / 3] + i % 3] * WIDTH;
             for (int c = 0; c < width; c++)
                 out[(size_t)i * (size_t)ld + (size_t)(first + c)] = t->scale[rows[i / 3]] * from[c];
         }
@@ -147,11 +176,11 @@ typedef struct corner {
     float *value;       /* [columns + below, columns] column-major: X, Y */
 } corner;
 
-static corner read_corner(const pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int k)
+static corner read_corner(const int *number, const pl_triangular *t, int k)
 {
-    pl_panel p = pl_panel_of(l, k);
+    pl_panel p = pl_panel_of(t->plan->supernodes, k);
     int skipped = 0;
-    while (skipped < p.columns && v->number[p.first + skipped] < 0)
+    while (skipped < p.columns && number[p.first + skipped] < 0)
         skipped++;
     corner c = {
         .columns = p.columns - skipped,
@@ -161,7 +190,7 @@ static corner read_corner(const pl_inverse *v, const pl_triangular *t, const pl_
     };
     if (c.columns == 0)
         return c;
-    c.at = v->number[p.first + skipped];
+    c.at = number[p.first + skipped];
     size_t height = (size_t)(p.height - skipped);
     for (int r = 0; r < pl_panel_under(&p) + p.below; r += PL_STRIP) {
         strip s = read_strip(t, &p, k, r);
@@ -178,7 +207,7 @@ static corner read_corner(const pl_inverse *v, const pl_triangular *t, const pl_
 
 /* With 2 all unknowns that come later, R the rows below among them: G_21 = -G_2R Y, G_11 -= Y^T G_R1.
  * Of G the lower triangle counts. */
-static void pass_down(const pl_inverse *v, const corner *c, int size)
+static void pass_down(const pl_inverse *v, const int *number, const corner *c, int size)
 {
     int r = c->below, height = c->columns + r, next = c->at + c->columns, later = size - next;
     float *of_rows = v->gathered, *under = of_rows + (size_t)later * (size_t)r;
@@ -186,7 +215,7 @@ static void pass_down(const pl_inverse *v, const corner *c, int size)
     const float *y = c->value + c->columns;
     for (int j = 0; j < r; j++)
         for (int i = 0; i < later; i++) {
-            int a = next + i, b = v->number[c->row[j]];
+            int a = next + i, b = number[c->row[j]];
             of_rows[(size_t)j * (size_t)later + (size_t)i] =
                 v->dense[(size_t)pl_smaller(a, b) * (size_t)size + (size_t)(a > b ? a : b)];
         }
@@ -195,60 +224,41 @@ static void pass_down(const pl_inverse *v, const corner *c, int size)
     for (int j = 0; j < c->columns; j++)
         for (int i = 0; i < r; i++)
             under[(size_t)j * (size_t)r + (size_t)i] =
-                own[(size_t)j * (size_t)size + (size_t)v->number[c->row[i]]];
+                own[(size_t)j * (size_t)size + (size_t)number[c->row[i]]];
     cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, c->columns, c->columns, r, -1, y, height,
                 under, r, 1, own + c->at, size);
 }
 
-/* Numbers the last vertices' unknowns in the factor's order. */
-static pl_status number_last(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int count,
-                             const int *last)
+static pl_status reserve_dense(pl_inverse *v, pl_context *ctx, size_t size)
 {
-    size_t size = 3 * (size_t)count;
     if (v->dense)
         return PL_OK;
-    pl_free(t->ctx, v->number);
-    pl_free(t->ctx, v->given);
-    pl_free(t->ctx, v->gathered);
-    v->number = pl_alloc(t->ctx, (size_t)l->n, sizeof *v->number);
-    v->given = pl_alloc(t->ctx, size, sizeof *v->given);
-    v->gathered = pl_alloc(t->ctx, size * size, sizeof *v->gathered);
-    v->dense =
-        v->number && v->given && v->gathered ? pl_alloc(t->ctx, size * size, sizeof *v->dense) : NULL;
-    if (!v->dense)
-        return PL_ERROR_MEMORY;
-    for (int j = 0; j < l->n; j++)
-        v->number[j] = -1;
-    for (int i = 0; i < 3 * count; i++)
-        v->number[t->place[3 * last[i / 3] + i % 3]] = i;
-    for (int j = 0, found = 0; j < l->n; j++)
-        if (v->number[j] >= 0) {
-            v->given[found] = v->number[j];
-            v->number[j] = found++;
-        }
-    return PL_OK;
+    pl_free(ctx, v->gathered);
+    v->gathered = pl_alloc(ctx, size * size, sizeof *v->gathered);
+    v->dense = v->gathered ? pl_alloc(ctx, size * size, sizeof *v->dense) : NULL;
+    return v->dense ? PL_OK : PL_ERROR_MEMORY;
 }
 
-pl_status pl_inverse_last(pl_inverse *v, const pl_triangular *t, const pl_supernodes *l, int last_count,
-                          const int *last, float *out, int ld)
+pl_status pl_inverse_last(pl_inverse *v, const pl_inverse_plan *plan, const pl_triangular *t,
+                          float *out, int ld)
 {
-    int size = 3 * last_count, threads = size < WORTH_THREADS ? 1 : t->ctx->threads;
-    PL_TRY(number_last(v, t, l, last_count, last));
+    int size = 3 * plan->last_count, threads = size < WORTH_THREADS ? 1 : t->ctx->threads;
+    PL_TRY(reserve_dense(v, t->ctx, (size_t)size));
     memset(v->dense, 0, sizeof *v->dense * (size_t)size * (size_t)size);
-    for (int k = l->count - 1; k >= 0; k--) {
-        corner c = read_corner(v, t, l, k);
+    for (int k = t->plan->supernodes->count - 1; k >= 0; k--) {
+        corner c = read_corner(plan->number, t, k);
         if (c.columns == 0)
             continue;
         pl_lower_square(threads, c.columns, c.value, c.columns + c.below,
                         v->dense + (size_t)c.at * (size_t)(size + 1), size);
         if (c.below > 0)
-            pass_down(v, &c, size);
+            pass_down(v, plan->number, &c, size);
     }
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 32) if (threads > 1)
     for (int j = 0; j < size; j++)
         for (int i = j; i < size; i++) {
-            size_t a = (size_t)v->given[i], b = (size_t)v->given[j];
-            float value = t->scale[last[a / 3]] * t->scale[last[b / 3]] *
+            size_t a = (size_t)plan->given[i], b = (size_t)plan->given[j];
+            float value = t->scale[plan->last[a / 3]] * t->scale[plan->last[b / 3]] *
                           v->dense[(size_t)j * (size_t)size + (size_t)i];
             out[a * (size_t)ld + b] = out[b * (size_t)ld + a] = value;
         }

@@ -18,202 +18,33 @@ typedef struct front {
 } front;
 
 /* Its columns are at `value` while it is worked on, by a thread or by several. */
-static front get_front(const pl_multifrontal *m, const pl_supernodes *l, int k, int thread, int threads,
-                       float *value)
+static front get_front(const pl_multifrontal *m, int k, int thread, int threads, float *value)
 {
-    size_t from = m->rest_from[k];
-    pl_panel p = pl_panel_of(l, k);
+    const pl_multifrontal_plan *plan = m->plan;
+    size_t from = plan->rest_from[k];
+    pl_panel p = pl_panel_of(plan->triangular->supernodes, k);
     double flops = (double)p.columns * p.height * p.height;
     return (front){
         .columns = p.columns,
         .below = p.below,
         .height = p.height,
         .value = value,
-        .rest = m->rest + from + (from < m->left ? 0 : (size_t)thread * m->room),
+        .rest = m->rest + from + (from < plan->left ? 0 : (size_t)thread * plan->room),
         .threads = flops < WORTH_THREADS ? 1 : threads,
     };
 }
 
-/* ---- Symbolic ---- */
-
-/* The places of A's blocks: those of column vertex v are the transposes of v's row. */
-static pl_status place_entries(pl_multifrontal *m, const pl_pattern *pattern, const pl_supernodes *l,
-                               const pl_triangular *t)
-{
-    pl_status status = PL_OK;
-    int *local = NULL, count = 0;
-    PL_NEW(m->ctx, m->entry, (pattern->nnz + pattern->n) / 2, done);
-    PL_NEW(m->ctx, m->entry_from, l->count + 1, done);
-    PL_NEW(m->ctx, local, l->n, done);
-    for (int k = 0; k < l->count; k++) {
-        int height = l->begin[k + 1] - l->begin[k];
-        for (int i = 0; i < height; i++)
-            local[l->row[l->begin[k] + i]] = i;
-        for (int j = l->first[k]; j < l->first[k + 1]; j += 3) {
-            int v = l->order[j] / 3;
-            for (int e = pattern->row[v]; e < pattern->row[v + 1]; e++) {
-                int row = t->place[3 * pattern->col[e]];
-                if (row >= j)
-                    m->entry[count++] = (pl_front_entry){
-                        .block = e,
-                        .vertex = {v, pattern->col[e]},
-                        .at = (j - l->first[k]) * height + local[row],
-                    };
-            }
-        }
-        m->entry_from[k + 1] = count;
-    }
-done:
-    pl_free(m->ctx, local);
-    return status;
-}
-
-static pl_status list_children(pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t)
-{
-    pl_status status = PL_OK;
-    int *filled = NULL;
-    PL_NEW(m->ctx, m->child_from, l->count + 1, done);
-    PL_NEW(m->ctx, m->child, l->count, done);
-    PL_NEW(m->ctx, filled, l->count, done);
-    for (int k = 0; k < l->count; k++) {
-        int parent = pl_triangular_parent(t, l, k);
-        if (parent >= 0)
-            m->child_from[parent + 1]++;
-    }
-    for (int k = 0; k < l->count; k++)
-        m->child_from[k + 1] += m->child_from[k];
-    for (int k = 0; k < l->count; k++) {
-        int parent = pl_triangular_parent(t, l, k);
-        if (parent >= 0)
-            m->child[m->child_from[parent] + filled[parent]++] = k;
-    }
-done:
-    pl_free(m->ctx, filled);
-    return status;
-}
-
-/* Where the vertices below each supernode are in its parent's front. */
-static pl_status find_positions(pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t)
-{
-    pl_status status = PL_OK;
-    PL_NEW(m->ctx, m->position, t->triple_from[l->count], done);
-    PL_NEW(m->ctx, m->run_end, t->triple_from[l->count], done);
-    for (int k = 0; k < l->count; k++) {
-        int parent = pl_triangular_parent(t, l, k), from = t->triple_from[k],
-            end = t->triple_from[k + 1];
-        const int *row = parent < 0 ? NULL : l->row + l->begin[parent];
-        for (int i = from, at = 0; i < end; i++) {
-            while (row[at] != t->triple[i])
-                at++;
-            m->position[i] = at;
-        }
-        for (int i = end - 1; i >= from; i--)
-            m->run_end[i] = i + 1 < end && m->position[i + 1] == m->position[i] + 3 ? m->run_end[i + 1]
-                                                                                    : i + 1 - from;
-    }
-done:
-    return status;
-}
-
-/* Room for the rests: a rest lives from its front to its parent's. Freed room is used again within a
- * part, by the thread's next part and by the top; what a part leaves to the top stays. Memory that is
- * touched for the first time costs more than what is computed in it. */
-typedef struct room {
-    size_t from, size;
-    int until; /* the supernode that empties it */
-} room;
-
-typedef struct rooms {
-    room *live;
-    int count;
-    size_t peak;
-} rooms;
-
-/* The first gap that fits. Live rooms are kept in ascending order. */
-static size_t take_room(rooms *r, size_t size, int until)
-{
-    size_t from = 0;
-    int at = 0;
-    while (at < r->count && r->live[at].from - from < size) {
-        from = r->live[at].from + r->live[at].size;
-        at++;
-    }
-    memmove(r->live + at + 1, r->live + at, sizeof *r->live * (size_t)(r->count - at));
-    r->live[at] = (room){from, size, until};
-    r->count++;
-    r->peak = from + size > r->peak ? from + size : r->peak;
-    return from;
-}
-
-static void empty_rooms(rooms *r, int k)
-{
-    int kept = 0;
-    for (int i = 0; i < r->count; i++)
-        if (r->live[i].until != k)
-            r->live[kept++] = r->live[i];
-    r->count = kept;
-}
-
-static size_t rest_values(const pl_supernodes *l, int k)
-{
-    size_t below = (size_t)pl_panel_of(l, k).below;
-    return below * below;
-}
-
-static bool left_to_top(const pl_supernodes *l, const pl_triangular *t, int k)
-{
-    int parent = pl_triangular_parent(t, l, k);
-    return t->in_part[k] && parent >= 0 && !t->in_part[parent];
-}
-
-/* What is not left to the top. */
-static void place_rest(pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t, int k,
-                       rooms *r)
-{
-    if (rest_values(l, k) > 0 && !left_to_top(l, t, k))
-        m->rest_from[k] = m->left + take_room(r, rest_values(l, k), pl_triangular_parent(t, l, k));
-    empty_rooms(r, k);
-}
-
-static pl_status place_rests(pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t)
-{
-    pl_status status = PL_OK;
-    rooms r = {0};
-    PL_NEW(m->ctx, m->rest_from, l->count, done);
-    PL_NEW(m->ctx, r.live, l->count + 1, done);
-    for (int k = 0; k < l->count; k++)
-        if (left_to_top(l, t, k)) {
-            m->rest_from[k] = m->left;
-            m->left += rest_values(l, k);
-        }
-    for (int p = 0; p < t->part_count; p++, r.count = 0)
-        for (int k = t->parts[p].begin; k < t->parts[p].end; k++)
-            place_rest(m, l, t, k, &r);
-    m->room = r.peak;
-    for (int k = 0; k < l->count; k++)
-        if (!t->in_part[k])
-            place_rest(m, l, t, k, &r);
-    size_t rooms_of_threads = (size_t)m->ctx->threads * m->room;
-    PL_NEW(m->ctx, m->rest, m->left + (r.peak > rooms_of_threads ? r.peak : rooms_of_threads), done);
-done:
-    pl_free(m->ctx, r.live);
-    return status;
-}
-
-pl_status pl_multifrontal_create(pl_context *ctx, const pl_pattern *pattern, const pl_supernodes *l,
-                                 const pl_triangular *t, bool keep_schur, pl_multifrontal *out)
+pl_status pl_multifrontal_create(pl_context *ctx, const pl_multifrontal_plan *plan,
+                                 pl_multifrontal *out)
 {
     pl_status status = PL_OK;
     pl_multifrontal *m = out;
-    *m = (pl_multifrontal){.ctx = ctx, .pattern = pattern};
-    PL_CHECK(place_entries(m, pattern, l, t), done);
-    PL_CHECK(list_children(m, l, t), done);
-    PL_CHECK(find_positions(m, l, t), done);
-    PL_CHECK(place_rests(m, l, t), done);
-    if (keep_schur) {
-        size_t columns = (size_t)(l->n - l->first[l->count - 1]);
-        PL_NEW(ctx, m->schur, columns * columns, done);
-    }
+    size_t of_threads = (size_t)ctx->threads * plan->room, schur = (size_t)plan->schur_size;
+    *m = (pl_multifrontal){.ctx = ctx, .plan = plan};
+    PL_NEW(ctx, m->rest, plan->left + (plan->top_room > of_threads ? plan->top_room : of_threads),
+           done);
+    if (schur > 0)
+        PL_NEW(ctx, m->schur, schur * schur, done);
 done:
     if (status != PL_OK)
         pl_multifrontal_free(m);
@@ -222,17 +53,13 @@ done:
 
 void pl_multifrontal_free(pl_multifrontal *m)
 {
-    void *arrays[] = {m->entry,   m->entry_from, m->child_from, m->child, m->position,
-                      m->run_end, m->rest_from,  m->rest,       m->schur};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        pl_free(m->ctx, arrays[k]);
+    pl_free(m->ctx, m->rest);
+    pl_free(m->ctx, m->schur);
     *m = (pl_multifrontal){0};
 }
 
-/* ---- Numeric ---- */
-
 /* Three columns of a child's rest, those of its vertex j, added to the parent's front. */
-static void add_columns(const pl_multifrontal *m, const front *child, int from, int count, int j,
+static void add_columns(const pl_multifrontal_plan *m, const front *child, int from, int count, int j,
                         const front *parent)
 {
     const int *position = m->position + from, *run_end = m->run_end + from;
@@ -252,16 +79,18 @@ static void add_columns(const pl_multifrontal *m, const front *child, int from, 
     }
 }
 
-static void assemble(const pl_multifrontal *m, const pl_supernodes *l, const pl_triangular *t,
-                     const double *blocks, int k, int thread, const front *f)
+static void assemble(const pl_multifrontal *m, const pl_triangular *t, const double *blocks, int k,
+                     int thread, const front *f)
 {
+    const pl_multifrontal_plan *plan = m->plan;
+    const int *triple_from = plan->triangular->supernodes->triple_from;
     memset(f->value, 0, sizeof(float) * (size_t)f->height * (size_t)f->columns);
     /* By threads, because most of it is pages that are touched for the first time. */
 #pragma omp parallel for num_threads(f->threads) schedule(static, 64) if (f->threads > 1)
     for (int j = 0; j < f->below; j++)
         memset(f->rest + (size_t)j * (size_t)(f->below + 1), 0, sizeof(float) * (size_t)(f->below - j));
-    for (int e = m->entry_from[k]; e < m->entry_from[k + 1]; e++) {
-        const pl_front_entry *entry = &m->entry[e];
+    for (int e = plan->entry_from[k]; e < plan->entry_from[k + 1]; e++) {
+        const pl_front_entry *entry = &plan->entry[e];
         const double *from = blocks + 9 * (size_t)entry->block;
         float *to = f->value + entry->at,
               scale = t->scale[entry->vertex[0]] * t->scale[entry->vertex[1]];
@@ -269,12 +98,12 @@ static void assemble(const pl_multifrontal *m, const pl_supernodes *l, const pl_
             for (int r = 0; r < 3; r++)
                 to[r] = scale * (float)from[3 * c + r];
     }
-    for (int i = m->child_from[k]; i < m->child_from[k + 1]; i++) {
-        int child = m->child[i], from = t->triple_from[child], count = t->triple_from[child + 1] - from;
-        front c = get_front(m, l, child, thread, 1, NULL);
+    for (int i = plan->child_from[k]; i < plan->child_from[k + 1]; i++) {
+        int child = plan->child[i], from = triple_from[child], count = triple_from[child + 1] - from;
+        front c = get_front(m, child, thread, 1, NULL);
 #pragma omp parallel for num_threads(f->threads) schedule(dynamic, 8) if (f->threads > 1)
         for (int j = 0; j < count; j++)
-            add_columns(m, &c, from, count, j, f);
+            add_columns(plan, &c, from, count, j, f);
     }
 }
 
@@ -331,33 +160,33 @@ static void reduce_rest(const front *f)
 }
 
 /* By one thread, or by `threads` of which this is the first. */
-static bool factor_front(const pl_multifrontal *m, const pl_supernodes *l, pl_triangular *t,
-                         const double *blocks, int k, int thread, int threads)
+static bool factor_front(const pl_multifrontal *m, pl_triangular *t, const double *blocks, int k,
+                         int thread, int threads)
 {
     float *scratch = pl_triangular_scratch(t, thread);
-    front f = get_front(m, l, k, thread, threads, scratch);
-    assemble(m, l, t, blocks, k, thread, &f);
-    if (m->schur && k == l->count - 1)
+    front f = get_front(m, k, thread, threads, scratch);
+    assemble(m, t, blocks, k, thread, &f);
+    if (m->schur && k == t->plan->supernodes->count - 1)
         memcpy(m->schur, f.value, sizeof(float) * (size_t)f.columns * (size_t)f.columns);
     if (!factor_columns(&f))
         return false;
     reduce_rest(&f);
-    pl_triangular_store(t, l, k, f.threads, scratch);
+    pl_triangular_store(t, k, f.threads, scratch);
     return true;
 }
 
-bool pl_multifrontal_factor(pl_multifrontal *m, const pl_supernodes *l, pl_triangular *t,
-                            const double *blocks)
+bool pl_multifrontal_factor(pl_multifrontal *m, pl_triangular *t, const double *blocks)
 {
+    const pl_triangular_plan *plan = t->plan;
     int threads = m->ctx->threads;
     bool made = true;
-    pl_triangular_take(t, m->pattern, l, blocks);
+    pl_triangular_take(t, m->plan->pattern, blocks);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(&& : made)
-    for (int p = 0; p < t->part_count; p++)
-        for (int k = t->parts[p].begin; made && k < t->parts[p].end; k++)
-            made = factor_front(m, l, t, blocks, k, omp_get_thread_num(), 1);
-    for (int k = 0; made && k < l->count; k++)
-        if (!t->in_part[k])
-            made = factor_front(m, l, t, blocks, k, 0, threads);
+    for (int p = 0; p < plan->part_count; p++)
+        for (int k = plan->parts[p].begin; made && k < plan->parts[p].end; k++)
+            made = factor_front(m, t, blocks, k, omp_get_thread_num(), 1);
+    for (int k = 0; made && k < plan->supernodes->count; k++)
+        if (!plan->in_part[k])
+            made = factor_front(m, t, blocks, k, 0, threads);
     return made;
 }

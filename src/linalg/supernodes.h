@@ -1,7 +1,8 @@
 /*
- * The supernodes of a factor that CHOLMOD analysed, each a block of columns with the same rows below:
- * CHOLMOD's own, but one that holds vertices eliminated last and others too is cut between them. What
- * concerns the last ones alone (contact) then leaves the others alone.
+ * The supernodes of a factor that CHOLMOD analysed, each a block of columns with the same rows below,
+ * and the tree of elimination that they form: CHOLMOD's own, but one that holds vertices eliminated
+ * last and others too is cut between them. What concerns the last ones alone (contact) then leaves the
+ * others alone. Unknowns come in threes, a vertex's.
  */
 #ifndef PL_SUPERNODES_H
 #define PL_SUPERNODES_H
@@ -17,6 +18,11 @@ typedef struct pl_supernodes {
     int *at;          /* [count] where its values start in CHOLMOD's factor, column-major, */
     int *stride;      /* [count] and how many there are from a column to the next */
     const int *order; /* [n] the unknown that is at each place; borrowed */
+    int *place;       /* [n] and where an unknown is */
+    int *super_of;    /* [n] the supernode of a column */
+    int *parent;      /* [count] the supernode of the first row below; -1 for a root */
+    int *triple;      /* first rows of the vertices below each supernode, */
+    int *triple_from; /* [count + 1] where they begin */
 } pl_supernodes;
 
 /* As CHOLMOD lays a supernodal factor out: count, Super, pi, px, s and Perm. is_last [n] says of each

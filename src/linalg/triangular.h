@@ -27,97 +27,61 @@
 #ifndef PL_TRIANGULAR_H
 #define PL_TRIANGULAR_H
 
-#include "linalg/panel.h"
-#include "linalg/sparse.h"
+#include "linalg/triangular_plan.h"
 
-typedef struct pl_part {
-    int begin, end;   /* supernodes [begin, end): with all their descendants, */
-    double values;    /* of so many values */
+/* Of a part at work, and of the top. */
+typedef struct pl_part_scratch {
     double *outside;  /* [top_count] what the part subtracts from columns of the top */
     float *own, *all; /* of the supernode at work: its columns, its rows */
     float *sums;      /* [widest, 8] */
-} pl_part;
-
-/* A 3x3 block of s A s between a vertex inside a sealed subtree and one outside. */
-typedef struct pl_border {
-    int inside, outside; /* their first columns, */
-    int block;           /* and where A has it, in the row of the one inside */
-} pl_border;
-
-typedef struct pl_sealed {
-    int begin, end;               /* supernodes */
-    int border_begin, border_end; /* its blocks of A_21 */
-    bool open;                    /* the focus is inside */
-} pl_sealed;
+} pl_part_scratch;
 
 typedef struct pl_triangular {
     pl_context *ctx;
-    int n, count, part_count;
-    pl_part *parts;  /* [part_count + 1], the last for the top: everything else */
-    bool *in_part;   /* [count] */
-    int *super_of;   /* [n] the supernode of a column */
-    int *place;      /* [n] where an unknown is */
-    float *scale;    /* [n / 3] s of each vertex */
-    int top_count;   /* columns of the top */
-    int *top_of;     /* [n] a column's number among them, */
-    int *top_column; /* [top_count] and back */
-    bool *on_path;   /* [count] of the focus, */
-    bool closed;     /* and no vertices but the focus on it */
-    double *x, *y;   /* [n] in the factor's order */
-    double *storage; /* of the parts */
-    size_t entries;
-    const struct pl_backend *backend;
-    int *triple;       /* first rows of the vertices below each supernode, */
-    int *triple_from;  /* [count + 1] where they begin */
-    float *single;     /* each supernode's panel, */
-    size_t *single_at; /* [count + 1] where it begins; */
-    pl_half *half;   /* the same in half precision; NULL where that is not worth it or not to be had, */
-    size_t *half_at; /* [count + 1] */
-    int *kept;       /* [count] with so many of its rows below; */
-    bool halved;     /* solves read it */
-    int sealed_count;
-    pl_sealed *sealed;
-    int *sealed_by; /* [count] or -1 */
-    pl_border *border;
-    float *border_value; /* [borders, 9] s A s, the inside vertex' row first */
-    size_t largest;      /* values of the largest supernode */
-    float *panels;       /* [threads, 2, largest] one on its way there */
-    float *pieces;       /* [PL_PIECES, widest + 4, 1 + 8] a product with a large one, by pieces */
-    size_t piece;        /* values of each */
+    const pl_triangular_plan *plan;
+    float *scale;          /* [n / 3] s of each vertex */
+    float *single;         /* the supernodes' panels, */
+    pl_half *half;         /* in half precision; NULL where that is not worth it or not to be had, */
+    bool halved;           /* and solves read it */
+    float *border_value;   /* [borders, 9] s A s, the inside vertex' row first */
+    bool *on_path;         /* [count] of the focus, */
+    bool closed;           /* and no vertices but the focus on it; */
+    bool *open;            /* [sealed_count] the focus is inside */
+    double *x, *y;         /* [n] in the factor's order */
+    double *storage;       /* of the parts' scratch, */
+    pl_part_scratch *work; /* [part_count + 1] the last the top's */
+    float *panels;         /* [threads, 2, largest] a supernode on its way into the factor */
+    float *pieces;         /* [PL_PIECES, widest + 4, 1 + 8] a product with a large one, by pieces */
+    size_t piece;          /* values of each */
 } pl_triangular;
 
 #define PL_PIECES 4 /* of a large supernode */
 
-/* For an analysed factor, with this many values, of a matrix of this pattern. */
-pl_status pl_triangular_create(pl_context *ctx, const pl_pattern *pattern, const pl_supernodes *l,
-                               size_t entries, pl_triangular *out);
+/* For factors of this plan, which must live as long. */
+pl_status pl_triangular_create(pl_context *ctx, const pl_triangular_plan *plan, pl_triangular *out);
 void pl_triangular_free(pl_triangular *t);
 
 /* Takes s from the diagonal of blocks [nnz, 9], and A_21 of the sealed subtrees: before they are
  * factored. */
-void pl_triangular_take(pl_triangular *t, const pl_pattern *pattern, const pl_supernodes *l,
-                        const double *blocks);
+void pl_triangular_take(pl_triangular *t, const pl_pattern *pattern, const double *blocks);
 
-/* The supernode of the first row below, in the tree of elimination k's parent; -1 for a root. */
-int pl_triangular_parent(const pl_triangular *t, const pl_supernodes *l, int k);
 int pl_triangular_threads(const pl_triangular *t);
 /* [2, largest] of one of our threads. */
 float *pl_triangular_scratch(const pl_triangular *t, int thread);
 /* Takes supernode k, [L11; L21] column-major, from the first half of a scratch; uses the second. */
-void pl_triangular_store(pl_triangular *t, const pl_supernodes *l, int k, int threads, float *scratch);
+void pl_triangular_store(pl_triangular *t, int k, int threads, float *scratch);
 /* Takes all of a factor of A in double precision. */
-void pl_triangular_round(pl_triangular *t, const pl_supernodes *l, const double *value);
+void pl_triangular_round(pl_triangular *t, const double *value);
 
 /* x = A^-1 b in the original numbering, [n] each; may be the same array. */
-void pl_triangular_solve(pl_triangular *t, const pl_supernodes *l, const double *b, double *x);
+void pl_triangular_solve(pl_triangular *t, const double *b, double *x);
 
 /* The vertices (of three unknowns each) whose x is wanted early. */
-void pl_triangular_focus(pl_triangular *t, const pl_supernodes *l, int count, const int *vertices);
+void pl_triangular_focus(pl_triangular *t, int count, const int *vertices);
 /* x = A^-1 b at the focus, elsewhere untouched. */
-void pl_triangular_begin(pl_triangular *t, const pl_supernodes *l, const double *b, double *x);
+void pl_triangular_begin(pl_triangular *t, const double *b, double *x);
 /* x = A^-1 (b + change) everywhere, for the b of the last begin and a change at the focus only. Where x
  * at the focus is `known` already (or NULL) and the focus alone is on its paths, those are not read. */
-void pl_triangular_end(pl_triangular *t, const pl_supernodes *l, const double *change,
-                       const double *known, double *x);
+void pl_triangular_end(pl_triangular *t, const double *change, const double *known, double *x);
 
 #endif

@@ -1,13 +1,10 @@
 /* What solves with a factor read, and who reads what: parts, sealed subtrees, the layout. */
-#include "linalg/triangular.h"
+#include "linalg/triangular_plan.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
-#define SHARES 8 /* a part is at most this fraction of the factor */
-#define WORTH_THREADS                                                                                  \
-    1500000               /* values: from here on a solve takes 20 times as long as waking a thread */
-#define WORTH_A_PART  200 /* a part smaller than this fraction is left to the top */
+#define SHARES        8       /* a part is at most this fraction of the factor */
+#define WORTH_A_PART  200     /* a part smaller than this fraction is left to the top */
 #define WORTH_HALVING 3000000 /* values of a factor: fewer stay in the cache */
 #define SEALED_MOST   250000  /* values of a sealed subtree: as many as fit the cache of a core */
 #define AGAIN         1.25    /* reading them once more, from there, in times of reading them at all */
@@ -20,51 +17,40 @@ typedef struct subtrees {
     double total;
 } subtrees;
 
-int pl_triangular_parent(const pl_triangular *t, const pl_supernodes *l, int k)
+static void free_tree(pl_context *ctx, subtrees *tree)
 {
-    int below = l->begin[k] + l->first[k + 1] - l->first[k];
-    return below < l->begin[k + 1] ? t->super_of[l->row[below]] : -1;
-}
-
-int pl_triangular_threads(const pl_triangular *t)
-{
-    return t->entries < WORTH_THREADS ? 1 : t->ctx->threads;
-}
-
-static void free_tree(const pl_triangular *t, subtrees *tree)
-{
-    pl_free(t->ctx, tree->first_descendant);
-    pl_free(t->ctx, tree->weight);
-    pl_free(t->ctx, tree->inside);
+    pl_free(ctx, tree->first_descendant);
+    pl_free(ctx, tree->weight);
+    pl_free(ctx, tree->inside);
 }
 
 /* Adds supernode k's values to tree->inside of each subtree that it is in. */
-static void count_inside(const pl_triangular *t, const pl_supernodes *l, int k, subtrees *tree)
+static void count_inside(const pl_supernodes *l, int k, subtrees *tree)
 {
     pl_panel p = pl_panel_of(l, k);
     int rows = 0;
-    for (int root = k; root >= 0; root = pl_triangular_parent(t, l, root)) {
+    for (int root = k; root >= 0; root = l->parent[root]) {
         while (rows < p.below && p.row[rows] < l->first[root + 1])
             rows++;
         tree->inside[root] += p.columns * (0.5 * p.columns + rows);
     }
 }
 
-static pl_status measure_tree(const pl_triangular *t, const pl_supernodes *l, subtrees *out)
+static pl_status measure_tree(pl_context *ctx, const pl_supernodes *l, subtrees *out)
 {
-    out->first_descendant = pl_alloc(t->ctx, (size_t)l->count, sizeof(int));
-    out->weight = pl_alloc(t->ctx, (size_t)l->count, sizeof(double));
-    out->inside = pl_alloc(t->ctx, (size_t)l->count, sizeof(double));
+    out->first_descendant = pl_alloc(ctx, (size_t)l->count, sizeof(int));
+    out->weight = pl_alloc(ctx, (size_t)l->count, sizeof(double));
+    out->inside = pl_alloc(ctx, (size_t)l->count, sizeof(double));
     if (!out->first_descendant || !out->weight || !out->inside)
         return PL_ERROR_MEMORY;
     for (int k = 0; k < l->count; k++)
         out->first_descendant[k] = k;
     for (int k = 0; k < l->count; k++) {
         double own = (double)(l->begin[k + 1] - l->begin[k]) * (l->first[k + 1] - l->first[k]);
-        int parent = pl_triangular_parent(t, l, k);
+        int parent = l->parent[k];
         out->weight[k] += own;
         out->total += own;
-        count_inside(t, l, k, out);
+        count_inside(l, k, out);
         if (parent < 0)
             continue;
         out->weight[parent] += out->weight[k];
@@ -79,13 +65,12 @@ static pl_status measure_tree(const pl_triangular *t, const pl_supernodes *l, su
 /* Subtrees of a share at most, neighbours joined up to a share. A supernode is the root of such a
  * subtree when its own fits and its parent's does not; walking in order meets them from left to right.
  */
-static int find_parts(const pl_triangular *t, const pl_supernodes *l, const subtrees *tree,
-                      pl_part *parts)
+static int find_parts(const pl_supernodes *l, const subtrees *tree, pl_part *parts)
 {
     int count = 0;
     double share = tree->total / SHARES;
     for (int k = 0; k < l->count; k++) {
-        int parent = pl_triangular_parent(t, l, k);
+        int parent = l->parent[k];
         if (tree->weight[k] > share || (parent >= 0 && tree->weight[parent] <= share))
             continue;
         bool joins = count > 0 && parts[count - 1].end == tree->first_descendant[k] &&
@@ -113,17 +98,21 @@ static int larger_first(const void *a, const void *b)
 }
 
 /* The tree cut into parts and top, and the top's columns numbered. */
-static pl_status divide(pl_triangular *t, const pl_supernodes *l, const subtrees *tree)
+static pl_status divide(pl_context *ctx, pl_triangular_plan *t, const subtrees *tree)
 {
+    const pl_supernodes *l = t->supernodes;
     pl_status status = PL_OK;
-    PL_NEW(t->ctx, t->parts, l->count + 1, done);
-    t->part_count = find_parts(t, l, tree, t->parts);
+    PL_NEW(ctx, t->parts, l->count, done);
+    PL_NEW(ctx, t->in_part, l->count, done);
+    PL_NEW(ctx, t->top_of, l->n, done);
+    PL_NEW(ctx, t->top_column, l->n, done);
+    t->part_count = find_parts(l, tree, t->parts);
     qsort(t->parts, (size_t)t->part_count, sizeof *t->parts, larger_first);
     for (int p = 0; p < t->part_count; p++)
         for (int k = t->parts[p].begin; k < t->parts[p].end; k++)
             t->in_part[k] = true;
     for (int j = 0; j < l->n; j++)
-        if (!t->in_part[t->super_of[j]]) {
+        if (!t->in_part[l->super_of[j]]) {
             t->top_of[j] = t->top_count;
             t->top_column[t->top_count++] = j;
         }
@@ -131,45 +120,30 @@ done:
     return status;
 }
 
-/* Scratch of the parts and the top in one piece. */
-static pl_status reserve_parts(pl_triangular *t, const pl_supernodes *l)
+/* What scratch has to hold. */
+static void measure_supernodes(pl_triangular_plan *t)
 {
-    size_t height = 0, widest = 0, top = (size_t)t->top_count;
+    const pl_supernodes *l = t->supernodes;
     for (int k = 0; k < l->count; k++) {
         pl_panel p = pl_panel_of(l, k);
         size_t rows = (size_t)(pl_panel_under(&p) + PL_STRIP_ROWS(p.below));
         size_t columns = (size_t)p.columns, values = columns * (size_t)p.height;
-        height = rows > height ? rows : height;
-        widest = columns > widest ? columns : widest;
+        t->tallest = rows > t->tallest ? rows : t->tallest;
+        t->widest = columns > t->widest ? columns : t->widest;
         t->largest = values > t->largest ? values : t->largest;
     }
-    size_t each = top + height + 4 * (widest + 4);
-    t->storage = pl_alloc(t->ctx, each * (size_t)(t->part_count + 1), sizeof *t->storage);
-    t->panels = pl_alloc(t->ctx, 2 * (size_t)t->ctx->threads * t->largest, sizeof *t->panels);
-    t->piece = 9 * (widest + 4);
-    t->pieces = pl_alloc(t->ctx, PL_PIECES * t->piece, sizeof *t->pieces);
-    if (!t->storage || !t->panels || !t->pieces)
-        return PL_ERROR_MEMORY;
-    for (int p = 0; p <= t->part_count; p++) {
-        pl_part *part = &t->parts[p];
-        part->outside = t->storage + each * (size_t)p;
-        part->own = (float *)(part->outside + top);
-        part->all = part->own + height;
-        part->sums = part->all + height;
-    }
-    return PL_OK;
 }
 
 /* ---- Sealed subtrees ---- */
 
 /* Whether it is less to read what is inside twice, of each subtree, than all of it, or than its best
  * subtrees' and the rest. */
-static void weigh_sealing(const pl_triangular *t, const pl_supernodes *l, const subtrees *tree,
-                          double *least, bool *worth)
+static void weigh_sealing(const pl_triangular_plan *t, const subtrees *tree, double *least, bool *worth)
 {
+    const pl_supernodes *l = t->supernodes;
     for (int k = 0; k < l->count; k++) {
         pl_panel p = pl_panel_of(l, k);
-        int parent = pl_triangular_parent(t, l, k);
+        int parent = l->parent[k];
         double twice = AGAIN * tree->inside[k];
         least[k] += p.columns * (0.5 * p.columns + p.below); /* and its children's, already there */
         worth[k] = t->in_part[k] && tree->inside[k] <= SEALED_MOST && twice < least[k];
@@ -179,14 +153,14 @@ static void weigh_sealing(const pl_triangular *t, const pl_supernodes *l, const 
     }
 }
 
-static int count_borders(const pl_triangular *t, const pl_pattern *pattern, const pl_supernodes *l,
-                         const pl_sealed *s, pl_border *out)
+static int count_borders(const pl_pattern *pattern, const pl_supernodes *l, const pl_sealed *s,
+                         pl_border *out)
 {
     int count = 0;
     for (int j = l->first[s->begin]; j < l->first[s->end]; j += 3) {
         int v = l->order[j] / 3;
         for (int e = pattern->row[v]; e < pattern->row[v + 1]; e++) {
-            int other = t->place[3 * pattern->col[e]];
+            int other = l->place[3 * pattern->col[e]];
             if (other < l->first[s->end])
                 continue;
             if (out)
@@ -197,33 +171,33 @@ static int count_borders(const pl_triangular *t, const pl_pattern *pattern, cons
     return count;
 }
 
-static pl_status list_borders(pl_triangular *t, const pl_pattern *pattern, const pl_supernodes *l)
+static pl_status list_borders(pl_context *ctx, pl_triangular_plan *t, const pl_pattern *pattern)
 {
+    const pl_supernodes *l = t->supernodes;
     pl_status status = PL_OK;
-    int count = 0;
     for (int i = 0; i < t->sealed_count; i++) {
         pl_sealed *s = &t->sealed[i];
-        s->border_begin = count;
-        s->border_end = count += count_borders(t, pattern, l, s, NULL);
+        s->border_begin = t->border_count;
+        s->border_end = t->border_count += count_borders(pattern, l, s, NULL);
     }
-    PL_NEW(t->ctx, t->border, count, done);
-    PL_NEW(t->ctx, t->border_value, 9 * (size_t)count, done);
+    PL_NEW(ctx, t->border, t->border_count, done);
     for (int i = 0; i < t->sealed_count; i++)
-        count_borders(t, pattern, l, &t->sealed[i], t->border + t->sealed[i].border_begin);
+        count_borders(pattern, l, &t->sealed[i], t->border + t->sealed[i].border_begin);
 done:
     return status;
 }
 
-static pl_status seal(pl_triangular *t, const pl_pattern *pattern, const pl_supernodes *l,
+static pl_status seal(pl_context *ctx, pl_triangular_plan *t, const pl_pattern *pattern,
                       const subtrees *tree)
 {
+    const pl_supernodes *l = t->supernodes;
     pl_status status = PL_OK;
     double *least = NULL;
     bool *worth = NULL;
-    PL_NEW(t->ctx, least, l->count, done);
-    PL_NEW(t->ctx, worth, l->count, done);
-    PL_NEW(t->ctx, t->sealed, l->count, done);
-    weigh_sealing(t, l, tree, least, worth);
+    PL_NEW(ctx, least, l->count, done);
+    PL_NEW(ctx, worth, l->count, done);
+    PL_NEW(ctx, t->sealed, l->count, done);
+    weigh_sealing(t, tree, least, worth);
     for (int k = l->count - 1; k >= 0; k = worth[k] ? tree->first_descendant[k] - 1 : k - 1) {
         if (!worth[k])
             continue;
@@ -232,41 +206,23 @@ static pl_status seal(pl_triangular *t, const pl_pattern *pattern, const pl_supe
             t->sealed_by[i] = t->sealed_count;
         t->sealed[t->sealed_count++] = s;
     }
-    PL_CHECK(list_borders(t, pattern, l), done);
+    PL_CHECK(list_borders(ctx, t, pattern), done);
 done:
-    pl_free(t->ctx, least);
-    pl_free(t->ctx, worth);
+    pl_free(ctx, least);
+    pl_free(ctx, worth);
     return status;
 }
 
 /* ---- Layout ---- */
 
-/* The vertices below each supernode. */
-static pl_status list_triples(pl_triangular *t, const pl_supernodes *l)
-{
-    pl_status status = PL_OK;
-    PL_NEW(t->ctx, t->triple, l->begin[l->count] / 3, done);
-    PL_NEW(t->ctx, t->triple_from, l->count + 1, done);
-    for (int k = 0, at = 0; k < l->count; k++) {
-        pl_panel p = pl_panel_of(l, k);
-        /* A vertex's three unknowns have the same neighbours, so they stay together, in their order. */
-        for (int i = 0; i < p.below; i += 3, at++) {
-            assert(p.row[i + 2] == p.row[i] + 2 && l->order[p.row[i] + 2] == l->order[p.row[i]] + 2);
-            t->triple[at] = p.row[i];
-        }
-        t->triple_from[k + 1] = at;
-    }
-done:
-    return status;
-}
-
 /* Where each supernode's values begin. */
-static pl_status lay_out(pl_triangular *t, const pl_supernodes *l)
+static pl_status lay_out(pl_context *ctx, pl_triangular_plan *t)
 {
+    const pl_supernodes *l = t->supernodes;
     pl_status status = PL_OK;
-    PL_NEW(t->ctx, t->single_at, l->count + 1, done);
-    PL_NEW(t->ctx, t->half_at, l->count + 1, done);
-    PL_NEW(t->ctx, t->kept, l->count, done);
+    PL_NEW(ctx, t->single_at, l->count + 1, done);
+    PL_NEW(ctx, t->half_at, l->count + 1, done);
+    PL_NEW(ctx, t->kept, l->count, done);
     for (int k = 0; k < l->count; k++) {
         pl_panel p = pl_panel_of(l, k);
         t->single_at[k + 1] = t->single_at[k] + pl_panel_values(&p);
@@ -280,66 +236,37 @@ done:
     return status;
 }
 
-static pl_status plan(pl_triangular *t, const pl_pattern *pattern, const pl_supernodes *l)
+pl_status pl_triangular_plan_create(pl_context *ctx, const pl_pattern *pattern, const pl_supernodes *l,
+                                    size_t entries, pl_triangular_plan *out)
 {
     pl_status status = PL_OK;
+    pl_triangular_plan *t = out;
     subtrees tree = {0};
-    PL_CHECK(measure_tree(t, l, &tree), done);
-    PL_CHECK(divide(t, l, &tree), done);
-    PL_CHECK(reserve_parts(t, l), done);
-    bool halves = t->backend->half && tree.total >= WORTH_HALVING;
-    if (halves)
-        PL_CHECK(seal(t, pattern, l, &tree), done);
-    PL_CHECK(list_triples(t, l), done);
-    PL_CHECK(lay_out(t, l), done);
-    PL_NEW(t->ctx, t->single, t->single_at[l->count], done);
-    if (halves)
-        PL_NEW(t->ctx, t->half, t->half_at[l->count], done);
-done:
-    free_tree(t, &tree);
-    return status;
-}
-
-pl_status pl_triangular_create(pl_context *ctx, const pl_pattern *pattern, const pl_supernodes *l,
-                               size_t entries, pl_triangular *out)
-{
-    pl_status status = PL_OK;
-    pl_triangular *t = out;
     const pl_backend *backends[PL_BACKEND_MAX];
     pl_backend_list(backends);
-    *t = (pl_triangular){
-        .ctx = ctx, .n = l->n, .count = l->count, .entries = entries, .backend = backends[0]};
-    PL_NEW(ctx, t->in_part, l->count, done);
-    PL_NEW(ctx, t->on_path, l->count, done);
+    *t = (pl_triangular_plan){.supernodes = l, .backend = backends[0], .entries = entries};
+    PL_CHECK(measure_tree(ctx, l, &tree), done);
+    PL_CHECK(divide(ctx, t, &tree), done);
+    measure_supernodes(t);
     PL_NEW(ctx, t->sealed_by, l->count, done);
-    PL_NEW(ctx, t->super_of, l->n, done);
-    PL_NEW(ctx, t->place, l->n, done);
-    PL_NEW(ctx, t->top_of, l->n, done);
-    PL_NEW(ctx, t->top_column, l->n, done);
-    PL_NEW(ctx, t->x, l->n, done);
-    PL_NEW(ctx, t->y, l->n, done);
-    PL_NEW(ctx, t->scale, l->n / 3, done);
-    for (int k = 0; k < l->count; k++) {
+    for (int k = 0; k < l->count; k++)
         t->sealed_by[k] = -1;
-        for (int j = l->first[k]; j < l->first[k + 1]; j++)
-            t->super_of[j] = k;
-    }
-    for (int j = 0; j < l->n; j++)
-        t->place[l->order[j]] = j;
-    PL_CHECK(plan(t, pattern, l), done);
+    t->halves = t->backend->half && tree.total >= WORTH_HALVING;
+    if (t->halves)
+        PL_CHECK(seal(ctx, t, pattern, &tree), done);
+    PL_CHECK(lay_out(ctx, t), done);
 done:
+    free_tree(ctx, &tree);
     if (status != PL_OK)
-        pl_triangular_free(t);
+        pl_triangular_plan_free(ctx, t);
     return status;
 }
 
-void pl_triangular_free(pl_triangular *t)
+void pl_triangular_plan_free(pl_context *ctx, pl_triangular_plan *t)
 {
-    void *arrays[] = {t->in_part, t->on_path, t->super_of, t->place,     t->top_of, t->top_column,
-                      t->x,       t->y,       t->single,   t->single_at, t->triple, t->triple_from,
-                      t->storage, t->panels,  t->parts,    t->pieces,    t->half,   t->half_at,
-                      t->kept,    t->scale,   t->sealed,   t->sealed_by, t->border, t->border_value};
+    void *arrays[] = {t->parts,   t->in_part, t->top_of, t->top_column, t->single_at,
+                      t->half_at, t->kept,    t->sealed, t->sealed_by,  t->border};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        pl_free(t->ctx, arrays[k]);
-    *t = (pl_triangular){0};
+        pl_free(ctx, arrays[k]);
+    *t = (pl_triangular_plan){0};
 }

@@ -4,62 +4,124 @@
 
 #include <omp.h>
 
-/* s A s between the inside and the outside of the sealed subtrees. */
-static void take_borders(pl_triangular *t, const pl_supernodes *l, const double *blocks)
+/* Values of a factor: from here on a solve takes 20 times as long as waking a thread. */
+#define WORTH_THREADS 1500000
+
+int pl_triangular_threads(const pl_triangular *t)
 {
+    return t->plan->entries < WORTH_THREADS ? 1 : t->ctx->threads;
+}
+
+/* Scratch of the parts and the top in one piece. */
+static pl_status reserve_parts(pl_triangular *t)
+{
+    const pl_triangular_plan *plan = t->plan;
+    pl_status status = PL_OK;
+    size_t top = (size_t)plan->top_count, parts = (size_t)plan->part_count + 1;
+    size_t each = top + plan->tallest + 4 * (plan->widest + 4);
+    PL_NEW(t->ctx, t->storage, each * parts, done);
+    PL_NEW(t->ctx, t->work, parts, done);
+    for (size_t p = 0; p < parts; p++) {
+        double *outside = t->storage + each * p;
+        float *own = (float *)(outside + top), *all = own + plan->tallest;
+        t->work[p] = (pl_part_scratch){outside, own, all, all + plan->tallest};
+    }
+done:
+    return status;
+}
+
+pl_status pl_triangular_create(pl_context *ctx, const pl_triangular_plan *plan, pl_triangular *out)
+{
+    const pl_supernodes *l = plan->supernodes;
+    pl_status status = PL_OK;
+    pl_triangular *t = out;
+    *t = (pl_triangular){.ctx = ctx, .plan = plan, .piece = 9 * (plan->widest + 4)};
+    PL_NEW(ctx, t->scale, l->n / 3, done);
+    PL_NEW(ctx, t->single, plan->single_at[l->count], done);
+    if (plan->halves)
+        PL_NEW(ctx, t->half, plan->half_at[l->count], done);
+    PL_NEW(ctx, t->border_value, 9 * (size_t)plan->border_count, done);
+    PL_NEW(ctx, t->on_path, l->count, done);
+    PL_NEW(ctx, t->open, plan->sealed_count, done);
+    PL_NEW(ctx, t->x, l->n, done);
+    PL_NEW(ctx, t->y, l->n, done);
+    PL_NEW(ctx, t->panels, 2 * (size_t)ctx->threads * plan->largest, done);
+    PL_NEW(ctx, t->pieces, PL_PIECES * t->piece, done);
+    PL_CHECK(reserve_parts(t), done);
+done:
+    if (status != PL_OK)
+        pl_triangular_free(t);
+    return status;
+}
+
+void pl_triangular_free(pl_triangular *t)
+{
+    void *arrays[] = {t->scale, t->single, t->half,    t->border_value, t->on_path, t->open,
+                      t->x,     t->y,      t->storage, t->work,         t->panels,  t->pieces};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        pl_free(t->ctx, arrays[k]);
+    *t = (pl_triangular){0};
+}
+
+/* s A s between the inside and the outside of the sealed subtrees. */
+static void take_borders(pl_triangular *t, const double *blocks)
+{
+    const pl_triangular_plan *plan = t->plan;
+    const int *order = plan->supernodes->order;
 #pragma omp parallel for num_threads(pl_triangular_threads(t)) schedule(static)
-    for (int s = 0; s < t->sealed_count; s++)
-        for (int i = t->sealed[s].border_begin; i < t->sealed[s].border_end; i++) {
-            const pl_border *b = &t->border[i];
-            float scale = t->scale[l->order[b->inside] / 3] * t->scale[l->order[b->outside] / 3];
+    for (int s = 0; s < plan->sealed_count; s++)
+        for (int i = plan->sealed[s].border_begin; i < plan->sealed[s].border_end; i++) {
+            const pl_border *b = &plan->border[i];
+            float scale = t->scale[order[b->inside] / 3] * t->scale[order[b->outside] / 3];
             for (int k = 0; k < 9; k++)
                 t->border_value[9 * (size_t)i + (size_t)k] =
                     scale * (float)blocks[9 * (size_t)b->block + (size_t)k];
         }
 }
 
-void pl_triangular_take(pl_triangular *t, const pl_pattern *pattern, const pl_supernodes *l,
-                        const double *blocks)
+void pl_triangular_take(pl_triangular *t, const pl_pattern *pattern, const double *blocks)
 {
     for (int v = 0; v < pattern->n; v++) {
         const double *block = blocks + 9 * (size_t)pattern->diag[v];
         t->scale[v] = pl_half_scale(fmax(fmax(block[0], block[4]), block[8]));
     }
-    take_borders(t, l, blocks);
+    take_borders(t, blocks);
 }
 
 float *pl_triangular_scratch(const pl_triangular *t, int thread)
 {
-    return t->panels + 2 * (size_t)thread * t->largest;
+    return t->panels + 2 * (size_t)thread * t->plan->largest;
 }
 
 /* The strip of supernode k from row r on, `from` its first value, column-major. */
 static void store_strip(pl_triangular *t, const pl_panel *p, int k, int r, const float *from,
                         size_t stride)
 {
+    const pl_triangular_plan *plan = t->plan;
     int under = pl_panel_under(p), last = r < under ? p->columns : under + p->below;
     int rows = pl_smaller(last - r, PL_STRIP), filled = PL_STRIP_ROWS(rows);
     int width = pl_smaller(p->columns, r + PL_STRIP);
     size_t at = pl_panel_offset(p, r);
-    float *to = t->single + t->single_at[k] + at;
+    float *to = t->single + plan->single_at[k] + at;
     for (int j = 0; j < width; j++) {
         memcpy(to + j * filled, from + (size_t)j * stride, sizeof *to * (size_t)rows);
         memset(to + j * filled + rows, 0, sizeof *to * (size_t)(filled - rows));
     }
-    int kept = t->half ? PL_STRIP_ROWS(pl_smaller(r < under ? rows : under + t->kept[k] - r, rows)) : 0;
-    pl_half *half = kept > 0 ? t->half + t->half_at[k] + at : NULL;
+    int kept =
+        t->half ? PL_STRIP_ROWS(pl_smaller(r < under ? rows : under + plan->kept[k] - r, rows)) : 0;
+    pl_half *half = kept > 0 ? t->half + plan->half_at[k] + at : NULL;
     if (kept == filled)
-        t->backend->half->round(to, (size_t)(filled * width), half);
+        plan->backend->half->round(to, (size_t)(filled * width), half);
     else if (kept > 0)
         for (int j = 0; j < width; j++)
-            t->backend->half->round(to + j * filled, (size_t)kept, half + j * kept);
+            plan->backend->half->round(to + j * filled, (size_t)kept, half + j * kept);
 }
 
-void pl_triangular_store(pl_triangular *t, const pl_supernodes *l, int k, int threads, float *scratch)
+void pl_triangular_store(pl_triangular *t, int k, int threads, float *scratch)
 {
-    pl_panel p = pl_panel_of(l, k);
+    pl_panel p = pl_panel_of(t->plan->supernodes, k);
     int under = pl_panel_under(&p);
-    float *inverse = scratch + t->largest;
+    float *inverse = scratch + t->plan->largest;
     pl_lower_invert(threads, p.columns, scratch, p.height, inverse);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
     for (int r = 0; r < under + p.below; r += PL_STRIP) {
@@ -70,8 +132,9 @@ void pl_triangular_store(pl_triangular *t, const pl_supernodes *l, int k, int th
     }
 }
 
-void pl_triangular_round(pl_triangular *t, const pl_supernodes *l, const double *value)
+void pl_triangular_round(pl_triangular *t, const double *value)
 {
+    const pl_supernodes *l = t->plan->supernodes;
 #pragma omp parallel for num_threads(pl_triangular_threads(t)) schedule(dynamic, 8)
     for (int k = 0; k < l->count; k++) {
         pl_panel p = pl_panel_of(l, k);
@@ -82,6 +145,6 @@ void pl_triangular_round(pl_triangular *t, const pl_supernodes *l, const double 
                 columns[(size_t)j * (size_t)p.height + (size_t)i] =
                     t->scale[l->order[l->row[l->begin[k] + i]] / 3] * (float)from[i];
         }
-        pl_triangular_store(t, l, k, 1, columns);
+        pl_triangular_store(t, k, 1, columns);
     }
 }

@@ -35,6 +35,15 @@ void pl_matrix_diagonal(pl_sim *sim, double h)
         sim->diagonal[i] = sim->mass[i] + h * sim->damping[i] + h * h * sim->pin_stiffness[i];
 }
 
+static pl_status make_factor(pl_sim *sim, int block, int last_count, const int *last, pl_chol **out)
+{
+    pl_chol_plan *plan;
+    PL_TRY(pl_chol_plans_get(sim->plans, sim->ctx, block, last_count, last, &plan));
+    pl_status status = pl_chol_create(sim->ctx, plan, out);
+    pl_chol_plan_release(plan);
+    return status;
+}
+
 /* A symbolic factor that suits the contacts: when more than FEW_VERTICES touched vertices are not among
  * those eliminated last, a new order with all touched vertices last, which makes E^-1 between them
  * cheap. `anew`: the order for these contacts, whatever came before, so that a resumed rollout repeats
@@ -60,7 +69,7 @@ static pl_status order_tangent(pl_sim *sim, bool anew)
     if (sim->tangent_factor && (anew ? same : missing <= FEW_VERTICES))
         return PL_OK;
     pl_chol *made;
-    PL_TRY(pl_chol_create(sim->ctx, pl_elastic_pattern(sim->elastic), 3, touched, list, &made));
+    PL_TRY(make_factor(sim, 3, touched, list, &made));
     pl_chol_destroy(sim->tangent_factor);
     sim->tangent_factor = made;
     return PL_OK;
@@ -109,7 +118,7 @@ static pl_status refresh_constant(pl_sim *sim, double h)
     if (!sim->constant && !(sim->constant = pl_alloc(sim->ctx, (size_t)pattern->nnz, sizeof(double))))
         return PL_ERROR_MEMORY;
     if (!sim->constant_factor)
-        PL_TRY(pl_chol_create(sim->ctx, pattern, 1, 0, NULL, &sim->constant_factor));
+        PL_TRY(make_factor(sim, 1, 0, NULL, &sim->constant_factor));
     pl_elastic_constant(sim->elastic, h * h, sim->diagonal, sim->constant);
     pl_stage(sim, PL_STAGE_ASSEMBLE);
     PL_TRY(pl_chol_factor(sim->constant_factor, sim->constant));

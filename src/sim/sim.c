@@ -129,6 +129,7 @@ pl_status pl_sim_create(pl_scene *scene, pl_sim **out)
     sim->solver = scene->def.solver == PL_SOLVER_AUTO ? PL_SOLVER_LAGGED : scene->def.solver;
     PL_CHECK(allocate(sim), done);
     PL_CHECK(create_elastic(sim), done);
+    PL_CHECK(pl_chol_plans_create(sim->ctx, pl_elements_pattern(sim->elements), &sim->plans), done);
     PL_NEW(sim->ctx, sim->tangent, 9 * (size_t)pl_elastic_pattern(sim->elastic)->nnz, done);
     PL_CHECK(pl_sim_refresh(sim), done);
     *out = sim;
@@ -144,10 +145,11 @@ void pl_sim_destroy(pl_sim *sim)
         return;
     pl_context *ctx = sim->ctx;
     sim->scene->sim_count--;
-    pl_elastic_destroy(sim->elastic);
-    pl_elements_destroy(sim->elements);
     pl_chol_destroy(sim->tangent_factor);
     pl_chol_destroy(sim->constant_factor);
+    pl_chol_plans_destroy(sim->plans);
+    pl_elastic_destroy(sim->elastic);
+    pl_elements_destroy(sim->elements);
     pl_contact_set_free(ctx, &sim->contacts);
     pl_forecast_free(ctx, &sim->forecast);
     pl_anderson_free(&sim->anderson);

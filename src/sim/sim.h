@@ -16,7 +16,7 @@
 #include "elastic/elastic.h"
 #include "linalg/anderson.h"
 #include "linalg/krylov.h"
-#include "linalg/chol.h"
+#include "linalg/chol_plans.h"
 #include "sim/forecast.h"
 #include "sim/scene.h"
 
@@ -66,6 +66,7 @@ struct pl_sim {
     double *diagonal;         /* [n] M + hC + h^2 k */
     double *tangent;          /* [nnz, 9] */
     double *constant;         /* [nnz] A */
+    pl_chol_plans *plans;     /* of factors of both */
     pl_chol *tangent_factor;  /* of 3x3 blocks */
     pl_chol *constant_factor; /* of scalars, three columns a solve */
     pl_factor_kind factor;
