@@ -225,11 +225,11 @@ static int compare_all(const compare_options *o)
 
 int bench_compare(int argc, char **argv)
 {
-    compare_options o = {.rounds = 3, .limit = 1.15};
+    compare_options o = {.rounds = 2, .limit = 1.15};
     char self[4096];
     const cli_option table[] = {
         {"only", CLI_LIST, &o.only, "TEXT", "this scene, or those whose names contain this"},
-        {"rounds", CLI_INT, &o.rounds, "N", "runs of each build at least, 3 by default"},
+        {"rounds", CLI_INT, &o.rounds, "N", "runs of each build at least, 2 by default"},
         {"limit", CLI_NUMBER, &o.limit, "RATIO", "mark what takes longer than this, 1.15 by default"},
         {"cpu", CLI_FLAG, &o.cpu, NULL, "compare CPU time of all threads, for a busy machine"},
         {"steps", CLI_INT, &o.steps, "N", "instead of each scene's"},

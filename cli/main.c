@@ -30,8 +30,17 @@ static void print_help(FILE *out)
     for (int i = 0; i < CLI_COUNT(commands); i++)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
     fprintf(out,
-            "\n`pliant COMMAND --help` says more; `pliant --version` prints the version.\n"
+            "\n`pliant help COMMAND` says more; `pliant --version` prints the version.\n"
             "Exit codes: 0 ok, 1 failure, 2 usage, 3 bad input, 4 no convergence, 130 interrupted.\n");
+}
+
+static int run_command(int argc, char **argv)
+{
+    for (int i = 0; i < CLI_COUNT(commands); i++)
+        if (strcmp(argv[0], commands[i].name) == 0)
+            return commands[i].run(argc, argv);
+    fprintf(stderr, "pliant: unknown command '%s' (pliant --help)\n", argv[0]);
+    return CLI_USAGE;
 }
 
 static int dispatch(int argc, char **argv)
@@ -41,7 +50,10 @@ static int dispatch(int argc, char **argv)
         return CLI_USAGE;
     }
     const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+    bool help = strcmp(name, "help") == 0;
+    if (help && argc > 2)
+        return run_command(2, (char *[]){argv[2], "--help", NULL});
+    if (help || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         print_help(stdout);
         return CLI_OK;
     }
@@ -49,11 +61,7 @@ static int dispatch(int argc, char **argv)
         printf("pliant %s\n", pl_version());
         return CLI_OK;
     }
-    for (int i = 0; i < CLI_COUNT(commands); i++)
-        if (strcmp(name, commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "pliant: unknown command '%s' (pliant --help)\n", name);
-    return CLI_USAGE;
+    return run_command(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

@@ -97,8 +97,10 @@ static pl_status plot(study *s, int steps, double *const *paths)
     return status;
 }
 
+/* Within the few seconds of a quick run the slip is shorter, and so the ratio smaller. */
 static void judge(study *s, double expected, const slope_run run[COUNT][2])
 {
+    double least = s->quick ? 1e4 : 1e5;
     for (int k = 0; k < 2; k++) {
         double ratio = run[k][0].late / fabs(run[k][1].late);
         study_aim(s, fabs(run[k][0].pure / expected - 1) < 0.02,
@@ -107,8 +109,9 @@ static void judge(study *s, double expected, const slope_run run[COUNT][2])
         study_aim(s, fabs(run[k][1].late) < 1e-5,
                   "2 eps^2 = %.0e: sticks within 1e-5 m after the first second (%.1e m)", smoothing[k],
                   run[k][1].late);
-        study_aim(s, ratio > 1e5, "2 eps^2 = %.0e: slip over stick exceeds 1e5 (%.1e; the paper: 7.3)",
-                  smoothing[k], ratio);
+        study_aim(s, ratio > least,
+                  "2 eps^2 = %.0e: slip over stick exceeds %.0e (%.1e; published: 7.3)", smoothing[k],
+                  least, ratio);
     }
 }
 
@@ -142,8 +145,7 @@ pl_status study_mu_precision(study *s)
     if (status == PL_OK) {
         study_table_print(&table, stdout, false);
         printf("\n");
-        if (!s->quick)
-            judge(s, expected, (const slope_run(*)[2])run);
+        judge(s, expected, (const slope_run(*)[2])run);
         status = study_table_write(s, &table);
     }
     if (status == PL_OK)

@@ -10,7 +10,7 @@ typedef struct study {
     pl_context *ctx;
     const char *name;
     const char *out; /* directory, NULL = no files */
-    bool quick;      /* a smaller study, for trying it out: not all aims apply */
+    bool quick;      /* a smaller study, for trying it out, with aims that hold for it */
     int scale;       /* vertices of each body, 0 = the study's own */
     int aims, missed;
     double started, shown;

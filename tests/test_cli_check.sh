@@ -48,7 +48,8 @@ expect 3 check nowhere.json
 
 # --- studies: tables and plots
 expect 0 study mu-precision horizon memory --quick --out results --threads 1
-prints "aims met"
+prints "mu-precision: 6 of 6 aims met"
+prints "memory: 4 of 4 aims met"
 for file in mu-precision.csv mu-precision.md mu-precision.svg horizon.csv memory.csv; do
     [ -s results/$file ] || fail "$file is missing"
 done

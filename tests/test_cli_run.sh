@@ -10,7 +10,13 @@ grep -qE '^pliant [0-9]+\.[0-9]+\.[0-9]+$' out.txt || fail "version"
 for command in run info schema; do
     expect 0 $command --help
     prints "usage: pliant $command"
+    expect 0 help $command
+    prints "usage: pliant $command"
 done
+expect 0 help
+prints "usage: pliant COMMAND"
+expect 2 help fly
+says "unknown command 'fly'"
 expect 2
 expect 2 fly
 says "unknown command 'fly'"
@@ -77,6 +83,10 @@ awk "BEGIN { exit !($sticking < 0.01 * $sliding) }" || fail "friction: $sticking
 # --- bad scenes: 3, with the place
 expect 3 run nowhere.json
 says "nowhere.json: cannot open"
+expect 3 run "$scenes/tasks/demo.json"
+says "this is a task, which \`pliant fit\` and pl_task_load read, not a scene"
+expect 3 fit "$scenes/slope.json"
+says "this is a scene, which \`pliant run\` and pl_scene_load read, not a task"
 printf '{\n"version": 1,\n"bodies": [{"mesh": {"box": {"size": [1, 1, 1], "cell": 0.5}},\n"material": {"young": -3}}]}' >bad.json
 expect 3 run bad.json
 says "bad.json:4: bodies[0].material.young: expected a number > 0 (Pa), got -3"

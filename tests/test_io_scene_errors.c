@@ -89,7 +89,7 @@ static void scene_keys(void **unused)
         {"\"tolerance\": 2,", "s.json:3: tolerance: expected in (0, 1) m, got 2"},
         {"\"pins\": {},", "s.json:3: pins: expected an array of objects, got an object"},
         {"\"pins\": [{\"body\": \"ball\", \"vertices\": [0]}],",
-         "s.json:3: pins[0].body: there is no body named \"ball\""},
+         "s.json:3: pins[0].body: there is no body named \"ball\"; the scene has \"box\""},
         {"\"pins\": [{\"body\": 1, \"vertices\": [0]}],",
          "s.json:3: pins[0].body: there is no body 1: the scene has 1"},
         {"\"pins\": [{\"body\": 0}],", "s.json:3: pins[0]: \"vertices\" is missing in this pin: "
@@ -98,11 +98,12 @@ static void scene_keys(void **unused)
         {"\"pins\": [{\"body\": 0, \"vertices\": [8]}],",
          "s.json:3: pins[0].vertices: vertices[0] = 8: body \"box\" has 8 vertices"},
         {"\"pins\": [{\"body\": 0, \"vertices\": []}],",
-         "s.json:3: pins[0].vertices: no vertex of \"box\" is there"},
+         "s.json:3: pins[0].vertices: expected vertices of \"box\", got none"},
         {"\"pins\": [{\"body\": 0, \"vertices\": {\"group\": \"feet\"}}],",
-         "s.json:3: pins[0].vertices.group: the mesh of \"box\" has no group \"feet\""},
+         "s.json:3: pins[0].vertices.group: the mesh of \"box\" has no group \"feet\"; it has none"},
         {"\"pins\": [{\"body\": 0, \"vertices\": {\"box\": [[5, 5, 5], [6, 6, 6]]}}],",
-         "s.json:3: pins[0].vertices.box: no vertex of \"box\" is there"},
+         "s.json:3: pins[0].vertices.box: no vertex of \"box\" is there: its rest shape reaches from "
+         "[0, 0, 0] to [1, 1, 1] m"},
         {"\"pins\": [{\"body\": 0, \"vertices\": {\"box\": [[5, 5], [6, 6, 6]]}}],",
          "s.json:3: pins[0].vertices.box[0]: expected an array of 3 numbers, got an array of 2"},
         {"\"pins\": [{\"body\": 0, \"vertices\": [0], \"offset\": [[0, 0, 0]]}],",
@@ -119,7 +120,8 @@ static void scene_keys(void **unused)
         {"\"wind\": [{\"body\": 0, \"drag\": -1}],",
          "s.json:3: wind[0].drag: expected a number >= 0 (N s/m^3), got -1"},
         {"\"friction\": [{\"body\": \"box\", \"collider\": \"roof\", \"value\": 1}],",
-         "s.json:3: friction[0].collider: there is no collider named \"roof\""},
+         "s.json:3: friction[0].collider: there is no collider named \"roof\"; the scene has "
+         "\"floor\""},
         {"\"friction\": [{\"body\": \"box\", \"collider\": \"floor\", \"value\": -1}],",
          "s.json:3: friction[0].value: expected a number in [0, 1000], got -1"},
     };
@@ -143,8 +145,11 @@ static void body_keys(void **unused)
          "s.json:4: bodies[0].material.young: expected 6 values, one per tet, got 2"},
         {"\"material\": {\"young\": [1, 2, 3,\n4, 5,\n-6]}",
          "s.json:6: bodies[0].material.young[5]: expected a number > 0 (Pa), got -6"},
-        {"\"material\": {\"young\": {\"core\": 1}}",
-         "s.json:4: bodies[0].material.young.core: the mesh has no group of tets \"core\""},
+        {"\"material\": {\"young\": {\"core\": 1}}", "s.json:4: bodies[0].material.young.core: the "
+                                                     "mesh has no group of tets \"core\"; it has none"},
+        {"\"material\": {\"model\": \"neohookean\"}",
+         "s.json:4: bodies[0].material.model: expected one of \"arap\", \"corotated\", "
+         "\"neo_hookean\", got \"neohookean\"; did you mean \"neo_hookean\"?"},
         {"\"material\": {\"young\": {\"core\": 0}}",
          "s.json:4: bodies[0].material.young.core: expected a number > 0 (Pa), got 0"},
         {"\"material\": {\"young\": 1e16}",
@@ -196,6 +201,16 @@ static void meshes_and_shapes(void **unused)
         snprintf(text, sizeof text, "{\"version\": 1, \"bodies\": [\n{\"mesh\": %s}]}", meshes[i].text);
         expect(ctx, load_text(ctx, text), PL_ERROR_ARGUMENT, meshes[i].message);
     }
+    const char bar[] =
+        "{\"version\": 1, \"bodies\": [{\"mesh\": {\"bar\": {\"length\": 1, \"width\": 1, "
+        "\"height\": 1, \"cell\": 1}}}],\n"
+        "\"pins\": [{\"body\": 0, \"vertices\": {\"group\": \"feet\"}}]}";
+    expect(ctx, load_text(ctx, bar), PL_ERROR_ARGUMENT,
+           "s.json:2: pins[0].vertices.group: the mesh of \"body0\" has no group \"feet\"; it has "
+           "\"left\", \"right\"");
+    const char task[] = "{\"version\": 1, \"scene\": \"a.json\", \"unknowns\": []}";
+    expect(ctx, load_text(ctx, task), PL_ERROR_PARSE,
+           "s.json:1: this is a task, which `pliant fit` and pl_task_load read, not a scene");
     const char two[] =
         "{\"version\": 1, \"bodies\": [{\"mesh\": {\"disc\": {\"radius\": 1, \"cell\": 1},\n"
         "\"file\": \"a.msh\"}}]}";

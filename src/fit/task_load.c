@@ -263,6 +263,12 @@ static pl_status load_text(pl_context *ctx, const char *text, size_t length, con
         status = pl_fail(ctx, PL_ERROR_PARSE, "%s:1: expected an object (a task)", name);
         goto done;
     }
+    if (json_object_get(document.root, "bodies") && !json_object_get(document.root, "scene")) {
+        status = pl_fail(ctx, PL_ERROR_PARSE,
+                         "%s:1: this is a scene, which `pliant run` and pl_scene_load read, not a task",
+                         name);
+        goto done;
+    }
     PL_CHECK(override_task(&document, override_count, overrides), done);
     PL_CHECK(pl_spec_check(&document, &pl_spec_task, document.root, NULL), done);
     PL_CHECK(build(task, &document, override_count, overrides), done);

@@ -17,10 +17,13 @@ static pl_status fill_groups(const pl_document *document, const pl_mesh *mesh, c
     json_object_foreach ((json_t *)map, name, value) {
         const pl_place here = {place, name, 0};
         const pl_group *group = pl_mesh_find_group(mesh, name, kind);
-        if (!group && value != rest)
+        if (!group && value != rest) {
+            char known[256];
+            pl_describe_groups(mesh, 1u << kind, known, sizeof known);
             return pl_document_fail(document, &here, PL_ERROR_ARGUMENT,
-                                    "the mesh has no group of %s \"%s\"",
-                                    kind == PL_GROUP_TET ? "tets" : "triangles", name);
+                                    "the mesh has no group of %s \"%s\"; it has %s",
+                                    kind == PL_GROUP_TET ? "tets" : "triangles", name, known);
+        }
         for (int i = 0; group && i < group->count; i++)
             values[group->index[i]] = json_number_value(value);
     }

@@ -129,15 +129,6 @@ static void describe(const json_t *value, char *out, size_t size)
     }
 }
 
-static pl_status unexpected(const pl_document *document, const pl_key *key, const json_t *value,
-                            const pl_place *place)
-{
-    char expected[256], found[64];
-    describe_expected(key, expected, sizeof expected);
-    describe(value, found, sizeof found);
-    return pl_document_fail(document, place, PL_ERROR_ARGUMENT, "expected %s, got %s", expected, found);
-}
-
 /* Levenshtein's distance of two short words; long ones are as far apart as can be. */
 static int distance(const char *a, const char *b)
 {
@@ -164,16 +155,43 @@ static int distance(const char *a, const char *b)
     return row[m];
 }
 
+/* Keeps the candidate if the word is nearer to it than to those before. */
+static void consider(const char *word, const char *candidate, int *closest, const char **nearest)
+{
+    int d = distance(word, candidate);
+    if (d < *closest)
+        *closest = d, *nearest = candidate;
+}
+
+/* How far a word may be from the one that was meant: less than this. */
+static int far_from(const char *word)
+{
+    return (int)strlen(word) / 3 + 2;
+}
+
+static pl_status unexpected(const pl_document *document, const pl_key *key, const json_t *value,
+                            const pl_place *place)
+{
+    char expected[256], found[64];
+    describe_expected(key, expected, sizeof expected);
+    describe(value, found, sizeof found);
+    const char *nearest = NULL, *word = json_string_value(value);
+    int closest = word ? far_from(word) : 0;
+    for (int i = 0; word && key->kind == PL_KEY_CHOICE && key->choices[i]; i++)
+        consider(word, key->choices[i], &closest, &nearest);
+    if (nearest)
+        return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                "expected %s, got %s; did you mean \"%s\"?", expected, found, nearest);
+    return pl_document_fail(document, place, PL_ERROR_ARGUMENT, "expected %s, got %s", expected, found);
+}
+
 static pl_status unknown_key(const pl_document *document, const pl_spec *spec, const char *name,
                              const pl_place *place)
 {
     const char *nearest = NULL;
-    int closest = (int)strlen(name) / 3 + 2;
-    for (int i = 0; i < spec->key_count; i++) {
-        int d = distance(name, spec->keys[i].name);
-        if (d < closest)
-            closest = d, nearest = spec->keys[i].name;
-    }
+    int closest = far_from(name);
+    for (int i = 0; i < spec->key_count; i++)
+        consider(name, spec->keys[i].name, &closest, &nearest);
     const char *article = strchr("aeiou", spec->title[0]) ? "an" : "a";
     if (nearest)
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT,

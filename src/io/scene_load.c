@@ -94,6 +94,12 @@ pl_status pl_scene_load_text(pl_context *ctx, const char *text, size_t length, c
         status = pl_fail(ctx, PL_ERROR_PARSE, "%s:1: expected an object (a scene)", name);
         goto done;
     }
+    if (json_object_get(document.root, "scene") && json_object_get(document.root, "unknowns")) {
+        status = pl_fail(ctx, PL_ERROR_PARSE,
+                         "%s:1: this is a task, which `pliant fit` and pl_task_load read, not a scene",
+                         name);
+        goto done;
+    }
     PL_CHECK(pl_document_override(&document, override_count, overrides), done);
     PL_CHECK(pl_spec_check(&document, &pl_spec_scene, document.root, NULL), done);
     PL_CHECK(build(&document, out, info), done);

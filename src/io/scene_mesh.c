@@ -20,6 +20,23 @@ pl_status pl_turn_quaternion(const pl_document *document, const pl_turn *turn, c
     return PL_OK;
 }
 
+void pl_describe_groups(const pl_mesh *mesh, unsigned kinds, char *out, size_t size)
+{
+    size_t used = 0;
+    snprintf(out, size, "none");
+    for (int g = 0; g < mesh->group_count; g++) {
+        const pl_group *group = &mesh->groups[g];
+        if (!(kinds & 1u << group->kind))
+            continue;
+        int length = snprintf(out + used, size - used, "%s\"%s\"", used ? ", " : "", group->name);
+        if ((size_t)length >= size - used) { /* the rest does not fit */
+            snprintf(out + used, size - used, used ? ", ..." : "...");
+            return;
+        }
+        used += (size_t)length;
+    }
+}
+
 static pl_status read_file(const pl_document *document, const char *file, pl_mesh **out)
 {
     char *path = pl_document_resolve(document, file);

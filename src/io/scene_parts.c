@@ -6,6 +6,25 @@
 
 /* ------------------------------------------------------------------------------- references */
 
+/* The name of an item of a list, its own or "body0", which is written to `standard`. */
+static const char *name_of(const json_t *items, int i, const char *default_name, char standard[32])
+{
+    const char *name = json_string_value(json_object_get(json_array_get(items, (size_t)i), "name"));
+    snprintf(standard, 32, "%s%d", default_name, i);
+    return name ? name : standard;
+}
+
+/* "; the scene has \"block\", \"ball\"" */
+static void describe_names(const json_t *items, const char *default_name, char *out, size_t size)
+{
+    char standard[32];
+    int count = (int)json_array_size(items);
+    size_t used = (size_t)snprintf(out, size, "; the scene has %s", count ? "" : "none");
+    for (int i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s\"%s\"", i ? ", " : "",
+                                 name_of(items, i, default_name, standard));
+}
+
 /* The index of the item of root[list] that json names, by "name", by the default name, or by index. */
 static pl_status resolve(const pl_document *document, const json_t *object, const char *key,
                          const char *list, const char *default_name, const pl_place *place, int *index)
@@ -23,16 +42,16 @@ static pl_status resolve(const pl_document *document, const json_t *object, cons
         return PL_OK;
     }
     for (int i = 0; i < count; i++) {
-        const char *name = json_string_value(json_object_get(json_array_get(items, (size_t)i), "name"));
         char standard[32];
-        snprintf(standard, sizeof standard, "%s%d", default_name, i);
-        if (strcmp(name ? name : standard, json_string_value(reference)) == 0) {
+        if (strcmp(name_of(items, i, default_name, standard), json_string_value(reference)) == 0) {
             *index = i;
             return PL_OK;
         }
     }
-    return pl_document_fail(document, &here, PL_ERROR_ARGUMENT, "there is no %s named \"%s\"", key,
-                            json_string_value(reference));
+    char known[256];
+    describe_names(items, default_name, known, sizeof known);
+    return pl_document_fail(document, &here, PL_ERROR_ARGUMENT, "there is no %s named \"%s\"%s", key,
+                            json_string_value(reference), known);
 }
 
 /* ------------------------------------------------------------------------------- tables over time */
@@ -116,6 +135,21 @@ static void mark_box(const pl_mesh *mesh, const json_t *box, bool *marked)
     }
 }
 
+/* Says that a box holds no vertex, and where there are some. */
+static pl_status nothing_there(const pl_document *document, const pl_body_info *body,
+                               const pl_place *place)
+{
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    for (int i = 0; i < 3 * body->vertex_count; i++) {
+        low[i % 3] = fmin(low[i % 3], body->mesh->vertices[i]);
+        high[i % 3] = fmax(high[i % 3], body->mesh->vertices[i]);
+    }
+    return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                            "no vertex of \"%s\" is there: its rest shape reaches from "
+                            "[%g, %g, %g] to [%g, %g, %g] m",
+                            body->name, low[0], low[1], low[2], high[0], high[1], high[2]);
+}
+
 /* The vertices a "vertices" value names; an index out of range is the scene's to refuse. */
 static pl_status build_vertices(const pl_document *document, const pl_scene *scene, int body,
                                 const json_t *object, const pl_place *place, vertex_set *out)
@@ -138,17 +172,21 @@ static pl_status build_vertices(const pl_document *document, const pl_scene *sce
     for (size_t i = 0; i < listed; i++)
         out->index[out->count++] = (int)json_integer_value(json_array_get(value, i));
     if (group && !mark_group(info.mesh, json_string_value(group), marked)) {
+        char known[256];
+        pl_describe_groups(info.mesh, ~0u, known, sizeof known);
         status = pl_document_fail(document, &here, PL_ERROR_ARGUMENT,
-                                  "the mesh of \"%s\" has no group \"%s\"", info.name,
-                                  json_string_value(group));
+                                  "the mesh of \"%s\" has no group \"%s\"; it has %s", info.name,
+                                  json_string_value(group), known);
         goto done;
     }
     if (box)
         mark_box(info.mesh, box, marked);
     keep_marked(info.vertex_count, marked, out);
-    if (out->count == 0)
-        status = pl_document_fail(document, listed || json_is_array(value) ? &in : &here,
-                                  PL_ERROR_ARGUMENT, "no vertex of \"%s\" is there", info.name);
+    if (out->count == 0 && box)
+        status = nothing_there(document, &info, &here);
+    else if (out->count == 0)
+        status = pl_document_fail(document, group ? &here : &in, PL_ERROR_ARGUMENT,
+                                  "expected vertices of \"%s\", got none", info.name);
 done:
     pl_free(ctx, marked);
     return status;

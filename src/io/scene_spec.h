@@ -157,6 +157,8 @@ pl_status pl_turn_quaternion(const pl_document *document, const pl_turn *turn, c
 /* The mesh a "mesh" object names, or the message with its place. */
 pl_status pl_build_mesh(const pl_document *document, const json_t *object, const pl_place *place,
                         pl_mesh **out);
+/* "\"left\", \"right\"", or "none": the groups of a mesh whose kinds are among the bits 1 << kind. */
+void pl_describe_groups(const pl_mesh *mesh, unsigned kinds, char *out, size_t size);
 pl_status pl_build_body(const pl_document *document, pl_scene *scene, const json_t *object,
                         const pl_place *place);
 /* The parts that refer to bodies: pins, forces, wind, colliders, friction pairs. */
