@@ -22,7 +22,7 @@
  * the natural boundary condition. All of it is done in the plane, with the rest shape's triangles
  * unfolded around T.
  */
-#include "elastic/internal.h"
+#include "elastic/bending_patch.h"
 
 #include "core/vec.h"
 
@@ -360,8 +360,8 @@ static pl_bending_patch make_patch(const surface *s, int triangle)
     return patch;
 }
 
-pl_status pl_bending_create(pl_context *ctx, int body_count, const pl_elastic_body *bodies, int *count,
-                            pl_bending_patch **out)
+pl_status pl_bending_patches(pl_context *ctx, int body_count, const pl_elastic_body *bodies, int *count,
+                             pl_bending_patch **out)
 {
     pl_status status = PL_OK;
     side *sides = NULL;

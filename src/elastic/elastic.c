@@ -4,7 +4,9 @@
 pl_status pl_elastic_create(pl_context *ctx, const pl_elements *elements, pl_elastic **out)
 {
     pl_status status = PL_OK;
-    size_t slots = (size_t)elements->slot_count, patches = (size_t)elements->patch_count;
+    const pl_bending *bending = &elements->bending;
+    size_t slots = (size_t)elements->slot_count;
+    size_t forces = PL_FORCE_STRIDE * slots + 3 * (size_t)bending->force_count;
     pl_elastic *el = NULL;
     PL_NEW(ctx, el, 1, done);
     const pl_backend *backends[PL_BACKEND_MAX];
@@ -15,10 +17,9 @@ pl_status pl_elastic_create(pl_context *ctx, const pl_elements *elements, pl_ela
     PL_NEW(ctx, el->young, elements->element_count, done);
     PL_NEW(ctx, el->poisson, elements->element_count, done);
     PL_NEW(ctx, el->moduli, slots / PL_LANES, done);
-    PL_NEW(ctx, el->stiffness, patches, done);
-    PL_NEW(ctx, el->bending, elements->pattern.nnz, done);
-    PL_NEW(ctx, el->energy, slots + patches, done);
-    PL_NEW(ctx, el->force, elements->force_count + 1, done);
+    PL_CHECK(pl_bending_numbers_create(ctx, bending, &elements->pattern, &el->bending), done);
+    PL_NEW(ctx, el->energy, slots + (size_t)bending->count, done);
+    PL_NEW(ctx, el->force, forces + 1, done);
     PL_NEW(ctx, el->share, 9 * (size_t)elements->share_count, done);
     PL_NEW(ctx, el->scratch, 2 * slots, done);
     *out = el;
@@ -36,8 +37,7 @@ void pl_elastic_destroy(pl_elastic *el)
     pl_free(ctx, el->young);
     pl_free(ctx, el->poisson);
     pl_free(ctx, el->moduli);
-    pl_free(ctx, el->stiffness);
-    pl_free(ctx, el->bending);
+    pl_bending_numbers_free(ctx, &el->bending);
     pl_free(ctx, el->energy);
     pl_free(ctx, el->force);
     pl_free(ctx, el->share);

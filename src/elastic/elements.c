@@ -137,29 +137,11 @@ done:
 /* Vertex k of the element in slot s. */
 #define CORNER(all, s, k) ((all)->blocks[(s) / PL_LANES].vertex[k][(s) % PL_LANES])
 
-/* The pairs of vertices that feel each other's bending, [count, 2]; counts them if pairs is NULL. */
-static int list_bending_pairs(const pl_elements *elements, int *pairs)
-{
-    int count = 0;
-    for (const pl_bending_patch *p = elements->patches; p < elements->patches + elements->patch_count;
-         p++)
-        for (int k = 0; k < p->count; k++)
-            for (int l = 0; l < k; l++) {
-                if (!pl_bending_couples(p, k, l))
-                    continue;
-                if (pairs)
-                    memcpy(pairs + 2 * (size_t)count, (int[]){p->vertex[k], p->vertex[l]},
-                           2 * sizeof *pairs);
-                count++;
-            }
-    return count;
-}
-
 static pl_status create_pattern(pl_elements *elements, int extra_count, const pl_stencils *extra)
 {
     pl_status status = PL_OK;
     pl_context *ctx = elements->ctx;
-    int *tets = NULL, *pairs = NULL, pair_count = list_bending_pairs(elements, NULL);
+    int *tets = NULL, *pairs = NULL, pair_count = pl_bending_pairs(&elements->bending, NULL);
     pl_stencils *lists = NULL;
     PL_NEW(ctx, tets, 4 * (size_t)elements->element_count, done);
     PL_NEW(ctx, pairs, 2 * (size_t)pair_count, done);
@@ -168,7 +150,7 @@ static pl_status create_pattern(pl_elements *elements, int extra_count, const pl
     for (int k = 0; k < 4; k++)
         tets[4 * (size_t)e + (size_t)k] =
             k < corner_count(g) ? CORNER(elements, elements->slot[e], k) : -1;
-    list_bending_pairs(elements, pairs);
+    pl_bending_pairs(&elements->bending, pairs);
     lists[0] = (pl_stencils){elements->element_count, 4, tets};
     lists[1] = (pl_stencils){pair_count, 2, pairs};
     for (int i = 0; i < extra_count; i++)
@@ -198,24 +180,25 @@ static void restore_begins(int *begin, int n)
 static pl_status map_forces(pl_elements *elements)
 {
     pl_status status = PL_OK;
-    PL_NEW(elements->ctx, elements->vertex_begin, elements->vertex_count + 1, done);
+    const pl_bending *bending = &elements->bending;
+    int bending_at = PL_FORCE_STRIDE * elements->slot_count;
+    int *begin = NULL, n = elements->vertex_count;
+    PL_NEW(elements->ctx, elements->vertex_begin, n + 1, done);
+    begin = elements->vertex_begin;
     FOR_ELEMENTS(elements, g, e)
     for (int k = 0; k < corner_count(g); k++)
-        elements->vertex_begin[CORNER(elements, elements->slot[e], k) + 1]++;
-    for (int i = 0; i < elements->patch_count; i++)
-        for (int k = 0; k < elements->patches[i].count; k++)
-            elements->vertex_begin[elements->patches[i].vertex[k] + 1]++;
-    prefix_sum(elements->vertex_begin, elements->vertex_count);
-    PL_NEW(elements->ctx, elements->vertex_from, elements->vertex_begin[elements->vertex_count], done);
+        begin[CORNER(elements, elements->slot[e], k) + 1]++;
+    for (int i = 0; i < bending->force_count; i++)
+        begin[bending->vertex[i] + 1]++;
+    prefix_sum(begin, n);
+    PL_NEW(elements->ctx, elements->vertex_from, begin[n], done);
     FOR_ELEMENTS(elements, g, e)
     for (int k = 0; k < corner_count(g); k++)
-        elements->vertex_from[elements->vertex_begin[CORNER(elements, elements->slot[e], k)]++] =
+        elements->vertex_from[begin[CORNER(elements, elements->slot[e], k)]++] =
             PL_FORCE_STRIDE * elements->slot[e] + 3 * k;
-    for (int i = 0; i < elements->patch_count; i++)
-        for (int k = 0; k < elements->patches[i].count; k++)
-            elements->vertex_from[elements->vertex_begin[elements->patches[i].vertex[k]]++] =
-                elements->patches[i].force_at + 3 * k;
-    restore_begins(elements->vertex_begin, elements->vertex_count);
+    for (int i = 0; i < bending->force_count; i++)
+        elements->vertex_from[begin[bending->vertex[i]]++] = bending_at + 3 * i;
+    restore_begins(begin, n);
 done:
     return status;
 }
@@ -231,8 +214,8 @@ static void estimate_costs(pl_elements *elements)
         elements->stress_cost += stress * (g->cloth ? 0.5 : 1.0) * g->element_count;
         elements->tangent_cost += (stress + 50.0) * (g->cloth ? 0.5 : 1.0) * g->element_count;
     }
-    elements->stress_cost += 30.0 * elements->patch_count;
-    elements->tangent_cost += 30.0 * elements->patch_count;
+    elements->stress_cost += pl_bending_cost(&elements->bending);
+    elements->tangent_cost += pl_bending_cost(&elements->bending);
 }
 
 /* Each group in as many portions as it needs, of equal size. */
@@ -333,10 +316,9 @@ pl_status pl_elements_create(pl_context *ctx, int vertex_count, int body_count,
     elements->ctx = ctx;
     elements->vertex_count = vertex_count;
     PL_CHECK(create_blocks(elements, body_count, bodies), done);
-    PL_CHECK(pl_bending_create(ctx, body_count, bodies, &elements->patch_count, &elements->patches),
-             done);
+    PL_CHECK(pl_bending_create(ctx, body_count, bodies, &elements->bending), done);
     PL_CHECK(create_pattern(elements, extra_count, extra), done);
-    PL_CHECK(pl_bending_locate(elements), done);
+    PL_CHECK(pl_bending_locate(ctx, &elements->pattern, &elements->bending), done);
     PL_CHECK(map_forces(elements), done);
     PL_CHECK(create_portions(elements), done);
     estimate_costs(elements);
@@ -357,8 +339,7 @@ void pl_elements_destroy(pl_elements *elements)
     pl_free(ctx, elements->blocks);
     pl_free(ctx, elements->slot);
     pl_free(ctx, elements->volume);
-    pl_free(ctx, elements->patches);
-    pl_free(ctx, elements->patch_entry);
+    pl_bending_free(ctx, &elements->bending);
     pl_pattern_free(ctx, &elements->pattern);
     pl_free(ctx, elements->portions);
     pl_free(ctx, elements->targets);

@@ -60,17 +60,6 @@ static int run_elements(const pl_elastic *el, const double *q, bool clamp, bool 
     return bad;
 }
 
-static void run_patches(const pl_elastic *el, const double *q)
-{
-    const pl_elements *elements = el->elements;
-#pragma omp for schedule(static) nowait
-    for (int i = 0; i < elements->patch_count; i++) {
-        const pl_bending_patch *patch = &elements->patches[i];
-        el->energy[elements->slot_count + i] =
-            pl_bending_force(patch, el->stiffness[i], q, el->force + patch->force_at);
-    }
-}
-
 void pl_elastic_gather_force(const pl_elastic *el, bool add, double scale, double *out)
 {
     const pl_elements *elements = el->elements;
@@ -125,7 +114,7 @@ pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clam
         .begin = elements->entry_begin,
         .from = elements->entry_from,
         .share = el->share,
-        .isotropic = elements->patch_count > 0 ? el->bending : NULL,
+        .isotropic = el->bending.matrix,
         .scale = scale,
         .diagonal = diagonal,
         .out = tangent,
@@ -133,7 +122,8 @@ pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clam
     int threads = pl_elastic_threads(el, tangent ? elements->tangent_cost : elements->stress_cost);
 #pragma omp parallel num_threads(threads) reduction(min : bad)
     {
-        run_patches(el, q);
+        pl_bending_evaluate(&elements->bending, &el->bending, q, el->energy + elements->slot_count,
+                            pl_elastic_bending_force(el));
         bad = run_elements(el, q, clamp, tangent != NULL);
         if (gradient)
             pl_elastic_gather_force(el, false, 1.0, gradient);
@@ -143,7 +133,7 @@ pl_elastic_result pl_elastic_evaluate(pl_elastic *el, const double *q, bool clam
     if (bad < INT_MAX)
         return (pl_elastic_result){INFINITY, element_of_slot(el, bad)};
     return (pl_elastic_result){
-        sum_in_order(el->energy, (size_t)elements->slot_count + (size_t)elements->patch_count), -1};
+        sum_in_order(el->energy, (size_t)elements->slot_count + (size_t)elements->bending.count), -1};
 }
 
 /* The constant matrix's weight of an element. Projective bodies: w = 2 mu, the method's own. Exact
@@ -197,6 +187,7 @@ void pl_elastic_constant(const pl_elastic *el, double scale, const double *diago
 {
     const pl_elements *elements = el->elements;
     const pl_pattern *p = &elements->pattern;
+    const double *bending = el->bending.matrix;
 #pragma omp parallel num_threads(pl_elastic_threads(el, elements->tangent_cost))
     {
 #pragma omp for schedule(dynamic, 1)
@@ -207,7 +198,7 @@ void pl_elastic_constant(const pl_elastic *el, double scale, const double *diago
             /* Rows add up to `diagonal`: the form does not feel translations. */
             double row = diagonal ? diagonal[i] : 0.0;
             for (int k = p->row[i]; k < p->row[i + 1]; k++) {
-                double sum = el->bending[k];
+                double sum = bending ? bending[k] : 0.0;
                 for (int s = elements->entry_begin[k]; s < elements->entry_begin[k + 1]; s++)
                     sum += el->share[elements->entry_from[s] / 9];
                 out[k] = scale * sum;
@@ -273,7 +264,6 @@ void pl_elastic_fields(pl_elastic *el, const double *q, double *energy, double *
                 von_mises[e] = von_mises_stress(stress);
         }
     }
-    for (int i = 0; energy && i < elements->patch_count; i++)
-        energy[elements->patches[i].element] +=
-            pl_bending_energy(&elements->patches[i], el->stiffness[i], q);
+    if (energy)
+        pl_bending_fields(&elements->bending, &el->bending, q, energy);
 }

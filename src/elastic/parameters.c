@@ -47,7 +47,7 @@ void pl_elastic_set_material(pl_elastic *el, const double *young, const double *
             moduli->lambda[e % PL_LANES] = l.lambda;
         }
     }
-    pl_bending_set(el, bending);
+    pl_bending_set(&elements->bending, &elements->pattern, bending, &el->bending);
 }
 
 void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, double scale,
@@ -73,10 +73,8 @@ void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, doub
                 dpoisson[e] += l.dmu[1] * mu + l.dlambda[1] * lambda;
         }
     }
-    for (int i = 0; dbending && i < elements->patch_count; i++) {
-        const pl_bending_patch *patch = &elements->patches[i];
-        dbending[patch->element] += scale * patch->area * pl_bending_product(patch, q, z);
-    }
+    if (dbending)
+        pl_bending_param_vjp(&elements->bending, q, z, scale, dbending);
 }
 
 /* scratch [2, slots] = the directions of mu and lambda. */
@@ -103,17 +101,12 @@ void pl_elastic_param_jvp(pl_elastic *el, const double *q, const double *dyoung,
     direction_of_lame(el, dyoung, dpoisson);
 #pragma omp parallel num_threads(pl_elastic_threads(el, elements->tangent_cost))
     {
-#pragma omp for schedule(dynamic, 1) nowait
+        pl_bending_param_jvp(&elements->bending, q, dbending, pl_elastic_bending_force(el));
+#pragma omp for schedule(dynamic, 1)
         for (int i = 0; i < elements->portion_count; i++) {
             pl_element_job job = pl_elastic_job(el, &elements->portions[i], q);
             job.force = el->force;
             el->backend->parameters_forward(&job, el->scratch, el->scratch + elements->slot_count);
-        }
-#pragma omp for schedule(static)
-        for (int i = 0; i < elements->patch_count; i++) {
-            const pl_bending_patch *patch = &elements->patches[i];
-            double d = dbending ? dbending[patch->element] : 0.0;
-            pl_bending_force(patch, d * patch->area, q, el->force + patch->force_at);
         }
         pl_elastic_gather_force(el, true, scale, out);
     }
