@@ -14,6 +14,7 @@ enum {
     CLI_USAGE = 2,     /* the command line is wrong */
     CLI_BAD_INPUT = 3, /* a scene or mesh is missing, broken or impossible */
     CLI_NO_CONVERGENCE = 4, /* a step or an adjoint solve did not reach its tolerance */
+    CLI_NOT_IDENTIFIED = 5, /* a fit ran, but did not identify its unknowns */
     CLI_INTERRUPTED = 130,  /* Ctrl-C */
 };
 

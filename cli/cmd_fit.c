@@ -59,6 +59,7 @@ static void print_text(const char *path, const fit_options *options, const pl_fi
     printf("%s: %s after %d iterations (%d simulations, %.1f s); loss %.3e, from %.3e\n", path,
            pl_stop_text(r->stop), r->iterations, r->rollouts, r->seconds, r->loss[r->row_count - 1],
            r->loss[0]);
+    printf("%s\n", r->verdict);
     for (int i = 0; i < r->parameter_count; i++) {
         printf("  %-12s %.8g", r->names[i], last[i]);
         if (isfinite(r->standard_error[i]))
@@ -81,16 +82,21 @@ static json_t *number(double value)
 static void print_json(const char *path, const pl_fit_result *r)
 {
     const double *last = r->values + (size_t)(r->row_count - 1) * (size_t)r->parameter_count;
-    json_t *parameters = json_array();
+    json_t *parameters = json_array(), *reasons = json_array();
+    for (int i = 0; i < r->reason_count; i++)
+        json_array_append_new(reasons,
+                              json_pack("{s:s, s:s}", "doubt", pl_doubt_name(r->reasons[i].doubt),
+                                        "text", r->reasons[i].text));
     for (int i = 0; i < r->parameter_count; i++)
         json_array_append_new(parameters,
                               json_pack("{s:s, s:o, s:o, s:o}", "name", r->names[i], "value",
                                         number(last[i]), "true", number(r->truth[i]), "standard_error",
                                         number(r->standard_error[i])));
     json_t *root =
-        json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:f}", "task", path, "stop", pl_stop_text(r->stop),
-                  "iterations", r->iterations, "simulations", r->rollouts, "loss",
-                  number(r->loss[r->row_count - 1]), "parameters", parameters, "seconds", r->seconds);
+        json_pack("{s:s, s:b, s:o, s:s, s:i, s:i, s:o, s:o, s:f}", "task", path, "identified",
+                  r->identified, "reasons", reasons, "stop", pl_stop_text(r->stop), "iterations",
+                  r->iterations, "simulations", r->rollouts, "loss", number(r->loss[r->row_count - 1]),
+                  "parameters", parameters, "seconds", r->seconds);
     char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
     printf("%s\n", text ? text : "{}");
     free(text);
@@ -138,6 +144,8 @@ static int fit(const char *path, fit_options *options, pl_context *ctx)
         print_json(path, result);
     else
         print_text(path, options, result);
+    if (status == PL_OK && !result->identified)
+        code = CLI_NOT_IDENTIFIED;
     if (task)
         pl_fit_result_free(task, result);
     pl_task_destroy(task);
@@ -176,9 +184,10 @@ int cmd_fit(int argc, char **argv)
         .summary =
             "Identifies the unknowns of a task file (docs/fitting.md). Ctrl-C stops cleanly; every\n"
             "iteration is checkpointed in DIR.",
-        .details = "Exit codes: 0 ok, 1 failure, 2 usage, 3 bad task or file, 4 a simulation did not "
-                   "converge,\n"
-                   "130 interrupted.",
+        .details =
+            "Exit codes: 0 identified, 1 failure, 2 usage, 3 bad task or file, 4 a simulation did "
+            "not\n"
+            "converge, 5 the fit ended without identifying the unknowns, 130 interrupted.",
         .min_arguments = 0,
         .max_arguments = 1,
         .option_count = CLI_COUNT(table),

@@ -29,6 +29,7 @@ typedef struct suite_options {
 typedef struct suite_outcome {
     const suite_task *task;
     char parameters[TABLE_CELL]; /* found by the first method */
+    int fits, identified;        /* of the methods */
     double error;                /* largest relative error of a parameter, over the methods */
     double drop;                 /* smallest loss ratio of first and last, over the methods */
     double iterations[METHODS];  /* NaN where a method did not run, as below */
@@ -87,6 +88,8 @@ static void take_result(suite_outcome *o, const pl_fit_result *r, int method, bo
             used += (size_t)snprintf(o->parameters + used, sizeof o->parameters - used, "%s%.6g",
                                      i ? ", " : "", last[i]);
     }
+    o->fits++;
+    o->identified += r->identified;
     double drop = r->loss[0] / fmax(r->loss[r->row_count - 1], 1e-300);
     o->drop = first ? drop : fmin(o->drop, drop);
     o->iterations[method] = r->iterations;
@@ -144,7 +147,8 @@ static pl_status run_method(pl_context *ctx, const suite_options *options, const
         o->vertices = vertices;
         printf("%-24s %-20s %4d iterations  %7.1f s  loss %.2e -> %.2e  %s\n", t->name, methods[method],
                result->iterations, result->seconds, result->loss[0],
-               result->loss[result->row_count - 1], pl_stop_text(result->stop));
+               result->loss[result->row_count - 1],
+               result->identified ? pl_stop_text(result->stop) : result->verdict);
         fflush(stdout);
         pl_fit_result_free(task, result);
     }
@@ -197,6 +201,9 @@ static void add_result_row(suite_table *t, const suite_outcome *o)
     t->columns = 0;
     put_text(t, "task", o->task->name);
     put_text(t, "found", o->parameters);
+    char share[TABLE_CELL];
+    snprintf(share, sizeof share, "%d of %d", o->identified, o->fits);
+    put_text(t, "identified", share);
     put(t, "largest error", "%.1e", o->error);
     put(t, "loss drop", "%.1e", o->drop);
     for (int m = 0; m < METHODS; m++) {
@@ -346,6 +353,8 @@ static int run_suite(pl_context *ctx, const suite_options *options, int scale, i
     for (int i = 0; i < count && !cli_interrupted(); i++) {
         pl_status status = run_task(ctx, options, tasks[i], scale, &outcomes[done]);
         if (status == PL_OK) {
+            if (outcomes[done].identified < outcomes[done].fits && code == CLI_OK)
+                code = CLI_NOT_IDENTIFIED;
             done++;
         } else if (status == PL_ERROR_INTERRUPTED) {
             fprintf(stderr, "pliant: interrupted; --resume goes on from the last iteration\n");
@@ -390,7 +399,8 @@ int cmd_suite(int argc, char **argv)
         .details =
             "Names: armadillo_arap, armadillo_corotated, armadillo_neo_hookean, armadillo_wind,\n"
             "cloth_bending, gingerbread_poisson, curtain_joint, bunny_friction, cow_lifting,\n"
-            "tux_pulling, duck_velocity, duck_velocity_friction; all by default.",
+            "tux_pulling, duck_velocity, duck_velocity_friction; all by default.\n"
+            "Exit codes as of fit: 5 when a fit ended without identifying its unknowns.",
         .min_arguments = 0,
         .max_arguments = TABLE_ROWS,
         .option_count = CLI_COUNT(table),

@@ -10,10 +10,18 @@ grep -q '"value": 0\.[01]' out.txt || fail "no result: $(cat out.txt)"
 for file in checkpoint.json history.csv result.json report.html loss.svg parameters.svg; do
     [ -s lm/$file ] || fail "$file is missing"
 done
+grep -q '"identified": true' out.txt || fail "not identified: $(cat out.txt)"
+
+# A fit that ends elsewhere says so, and so does its exit code.
+expect 5 fit "$task" "${small[@]}" --set optimizer.method=lbfgsb \
+    --set optimizer.iterations=0 --out start --no-report
+prints 'Not identified: '
+prints 'not converged (all iterations done)'
+grep -q '"identified": false' start/result.json || fail "result.json says otherwise"
 
 # Ctrl-C keeps the last iteration; --resume ends with the same history as never stopping.
 descent=("${small[@]}" --set optimizer.rate=1 --set optimizer.iterations=12 --no-report)
-expect 0 fit "$task" "${descent[@]}" --out whole
+expect 5 fit "$task" "${descent[@]}" --out whole
 "$PLIANT" fit "$task" "${descent[@]}" --out cut >/dev/null 2>err &
 process=$!
 until [ -s cut/checkpoint.json ]; do
@@ -23,8 +31,8 @@ done
 kill -INT $process 2>/dev/null || true
 code=0
 wait $process || code=$?
-[ "$code" = 130 ] || [ "$code" = 0 ] || fail "interrupted fit ended with $code: $(cat err)"
-expect 0 fit "$task" "${descent[@]}" --out cut --resume
+[ "$code" = 130 ] || [ "$code" = 5 ] || fail "interrupted fit ended with $code: $(cat err)"
+expect 5 fit "$task" "${descent[@]}" --out cut --resume
 cmp whole/history.csv cut/history.csv || fail "resumed history differs"
 
 # Ctrl-C while the target is simulated (here for minutes) ends the command within a step.
@@ -47,7 +55,7 @@ sed 's#"../suite/gingerbread_stretch.json"#"stretch.json"#; s#{"kind": "position
     "$scenes/tasks/gingerbread_poisson.json" >beside.json
 grep -q centre.csv beside.json || fail "the task has changed"
 echo "5, 0, 0, 0" >centre.csv
-expect 0 fit beside.json --threads 1 --set steps=5 --set optimizer.iterations=1 \
+expect 5 fit beside.json --threads 1 --set steps=5 --set optimizer.iterations=1 \
     --set "scene.bodies[0].mesh.vertices=100"
 
 # What goes wrong is said, with the right exit code.
@@ -68,8 +76,11 @@ expect 2 suite --method magic
 expect 0 fit --schema
 cmp out.txt "$PLIANT_SOURCE/docs/task.schema.json" || fail "docs/task.schema.json is out of date"
 
-expect 0 suite gingerbread_poisson --tasks "$scenes/tasks" --vertices 100 --threads 1 \
+# Twenty iterations are enough for two of the methods.
+expect 5 suite gingerbread_poisson --tasks "$scenes/tasks" --vertices 100 --threads 1 \
     --set steps=20 --set optimizer.iterations=20 --set gradient_check.per_stage=1 --out suite
+prints 'Not identified: not converged'
+grep -q '2 of 3' suite/found.csv || fail "found.csv does not count the fits that identified: $(cat suite/found.csv)"
 for file in suite.md suite.tex found.csv course.csv cost.csv; do
     grep -q gingerbread suite/$file || fail "$file is missing or empty"
 done

@@ -365,6 +365,7 @@ static void test_fit_makes_headline_and_sections(void **state)
     assert_string_equal(
         json_string_value(json_object_get(data, "headline")),
         "Identified stiffness to within 1.0 % of the true value, in 2 iterations and 12.0 s.");
+    assert_true(json_is_false(json_object_get(data, "failed")));
     json_t *fact = json_array_get(json_object_get(data, "facts"), 0);
     assert_string_equal(json_string_value(json_object_get(fact, "value")), "101.00 kPa");
     json_t *sections = json_object_get(data, "sections");
@@ -375,6 +376,19 @@ static void test_fit_makes_headline_and_sections(void **state)
     assert_true(json_is_null(json_array_get(y, 1)));
     assert_close(json_number_value(json_array_get(y, 2)), 0.001 / 1.001, 1e-11); /* 9 digits are kept */
     json_decref(data);
+
+    /* A fit that failed says so in its place. */
+    pl_report *failed;
+    assert_ok(ctx, pl_report_create(ctx, NULL, &failed));
+    fit.failure = "Not identified: stiffness ended at its bound 1000";
+    assert_ok(ctx, pl_report_add_fit(failed, &fit));
+    data = data_of(ctx, failed);
+    const char *headline = json_string_value(json_object_get(data, "headline"));
+    assert_memory_equal(headline, fit.failure, strlen(fit.failure));
+    assert_null(strstr(headline, "Identified"));
+    assert_true(json_is_true(json_object_get(data, "failed")));
+    json_decref(data);
+    pl_report_destroy(failed);
     pl_report_destroy(report);
     pl_context_destroy(ctx);
 }

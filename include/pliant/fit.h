@@ -93,11 +93,34 @@ typedef struct pl_fit_def {
 
 PL_API pl_fit_def pl_fit_def_default(void);
 
+/* What speaks against having identified the unknowns; docs/fitting.md says when. */
+typedef enum pl_doubt {
+    PL_DOUBT_BOUND,       /* an unknown is held by its bound, not by the data */
+    PL_DOUBT_RESIDUAL,    /* more is left than noise, or than a model that explains the data leaves */
+    PL_DOUBT_DIRECTION,   /* the data leave an unknown, or a combination of some, open */
+    PL_DOUBT_CONVERGENCE, /* the fit ended on its way, or on a plateau */
+    PL_DOUBT_STEPS,       /* simulations failed where it would have gone on */
+    PL_DOUBT_MINIMUM,     /* it is at the bottom, but of the wrong valley */
+} pl_doubt;
+
+PL_API const char *pl_doubt_name(pl_doubt doubt); /* a word: "bound" */
+
+typedef struct pl_fit_reason {
+    pl_doubt doubt;
+    const char *text; /* "mu ended at its bound 1000 (0.05 to 1000)" */
+} pl_fit_reason;
+
 /* Arrays are the result's. k rows: the start and every iteration; p parameters (at most 32 are kept).
  */
 typedef struct pl_fit_result {
+    bool identified;     /* there is no reason to doubt */
+    const char *verdict; /* "Identified E and mu", or "Not identified: " and the reasons */
+    int reason_count;
+    const pl_fit_reason *reasons; /* [reason_count], the gravest first */
     pl_stop stop;
     int iterations, evaluations;
+    int refused;                  /* points tried that could not be simulated or differentiated */
+    double residual;              /* root mean square of what is left, m (of velocities m/s) */
     int row_count;                /* k */
     int parameter_count;          /* p */
     const char *const *names;     /* [p] */
@@ -118,10 +141,11 @@ typedef struct pl_fit_result {
 } pl_fit_result;
 
 /*
- * Runs a task. With a directory, checkpoint.json is replaced after every iteration, whole or not at
- * all, and at the end history.csv, result.json and the report are written; manifest.txt names what was
- * written, and a file there that was not is never replaced (PL_ERROR_FILE). PL_ERROR_INTERRUPTED when
- * keep_going said so: the checkpoint is then that of the last whole iteration.
+ * Runs a task; whether it identified anything is for the result to say, not for the status. With a
+ * directory, checkpoint.json is replaced after every iteration, whole or not at all, and at the end
+ * history.csv, result.json and the report are written; manifest.txt names what was written, and a file
+ * there that was not is never replaced (PL_ERROR_FILE). PL_ERROR_INTERRUPTED when keep_going said so:
+ * the checkpoint is then that of the last whole iteration.
  */
 PL_API pl_status pl_task_fit(pl_task *task, const pl_fit_def *def, pl_fit_result **out);
 PL_API void pl_fit_result_free(const pl_task *task, pl_fit_result *result); /* NULL is fine */

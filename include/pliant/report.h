@@ -164,6 +164,7 @@ typedef struct pl_report_fit {
     const double *standard_error;      /* [p], or NULL */
     const double *correlation;         /* [p, p], or NULL */
     double seconds;                    /* of the whole fit; 0 = not shown */
+    const char *failure;               /* "Not identified: ..." in place of "Identified ..."; or NULL */
     int stage_count;
     const char *const *stages;     /* [stage_count] */
     const double *stage_seconds;   /* [stage_count] */

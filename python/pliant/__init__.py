@@ -10,7 +10,7 @@ functions.
 """
 
 from ._check import Check, CheckResult, check
-from ._fit import FitProgress, FitResult, fit
+from ._fit import FitProgress, FitReason, FitResult, fit
 from ._library import (ArgumentError, ClosedError, Context, ConvergenceError, Error, FileError, MeshError,
                        NumericError, OutOfMemoryError, ParseError, StoppedError, default_context)
 from ._library import version as __version__
@@ -22,7 +22,7 @@ from ._view import View, view
 
 __all__ = [
     "AdjointInfo", "ArgumentError", "Body", "Check", "CheckResult", "ClosedError", "Collider", "Context",
-    "ConvergenceError", "Embedding", "Error", "FileError", "FitProgress", "FitResult", "Gradient",
+    "ConvergenceError", "Embedding", "Error", "FileError", "FitProgress", "FitReason", "FitResult", "Gradient",
     "INPUTS", "Mesh", "MeshError", "MeshReport", "NumericError", "OutOfMemoryError", "PARAMETERS",
     "ParseError", "Rollout", "STAGES", "Scene", "Shape", "State", "StepInfo", "StoppedError", "View",
     "WANTED", "__version__", "check", "default_context", "fit", "shapes", "view",

@@ -638,6 +638,23 @@ pl_fit_def._fields_ = [
     ("keep_going", CFUNCTYPE(c_bool, c_void_p)),
     ("user", c_void_p),
 ]
+PL_DOUBT_BOUND = 0
+PL_DOUBT_RESIDUAL = 1
+PL_DOUBT_DIRECTION = 2
+PL_DOUBT_CONVERGENCE = 3
+PL_DOUBT_STEPS = 4
+PL_DOUBT_MINIMUM = 5
+pl_doubt = c_int
+
+
+class pl_fit_reason(Structure):
+    pass
+
+
+pl_fit_reason._fields_ = [
+    ("doubt", pl_doubt),
+    ("text", c_char_p),
+]
 
 
 class pl_fit_result(Structure):
@@ -645,9 +662,15 @@ class pl_fit_result(Structure):
 
 
 pl_fit_result._fields_ = [
+    ("identified", c_bool),
+    ("verdict", c_char_p),
+    ("reason_count", c_int),
+    ("reasons", POINTER(pl_fit_reason)),
     ("stop", pl_stop),
     ("iterations", c_int),
     ("evaluations", c_int),
+    ("refused", c_int),
+    ("residual", c_double),
     ("row_count", c_int),
     ("parameter_count", c_int),
     ("names", POINTER(c_char_p)),
@@ -829,6 +852,7 @@ pl_report_fit._fields_ = [
     ("standard_error", POINTER(c_double)),
     ("correlation", POINTER(c_double)),
     ("seconds", c_double),
+    ("failure", c_char_p),
     ("stage_count", c_int),
     ("stages", POINTER(c_char_p)),
     ("stage_seconds", POINTER(c_double)),
@@ -997,6 +1021,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_task_destroy": (None, [POINTER(pl_task)]),
     "pl_task_schema": (pl_status, [POINTER(pl_context), POINTER(POINTER(c_char))]),
     "pl_fit_def_default": (pl_fit_def, []),
+    "pl_doubt_name": (c_char_p, [pl_doubt]),
     "pl_task_fit": (pl_status, [POINTER(pl_task), POINTER(pl_fit_def), POINTER(POINTER(pl_fit_result))]),
     "pl_fit_result_free": (None, [POINTER(pl_task), POINTER(pl_fit_result)]),
     "pl_fit_measure": (pl_fit_stages, [POINTER(pl_fit_result)]),

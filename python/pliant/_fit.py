@@ -31,12 +31,25 @@ class FitProgress:
 
 
 @dataclass(frozen=True)
+class FitReason:
+    """What speaks against a fit having identified its unknowns."""
+
+    doubt: str  #: bound, residual, direction, convergence, steps or minimum
+    text: str  #: in words, with the numbers
+
+
+@dataclass(frozen=True)
 class FitResult:
     """What a fit found. k rows: the start and every iteration; p parameters."""
 
+    identified: bool  #: False: the values below are where it ended, not what the data say
+    verdict: str  #: in one sentence
+    reasons: tuple[FitReason, ...]  #: why it is not identified, the gravest first
+    residual: float  #: root mean square of what is left, m (of velocities m/s)
     stop: str  #: why it ended
     iterations: int
     evaluations: int
+    refused: int  #: points tried that could not be simulated or differentiated
     names: tuple[str, ...]
     units: tuple[Optional[str], ...]
     truth: Array  #: [p], NaN where not known
@@ -73,8 +86,11 @@ def _result(r: Any) -> FitResult:
     def texts(entries: Any) -> tuple[Any, ...]:
         return tuple(e.decode("utf-8", "replace") if e is not None else None for e in entries[:p])
 
+    reasons = tuple(FitReason(lib.pl_doubt_name(e.doubt).decode(), e.text.decode("utf-8", "replace"))
+                    for e in r.reasons[:r.reason_count])
     return FitResult(
-        lib.pl_stop_text(r.stop).decode(), r.iterations, r.evaluations, texts(r.names), texts(r.units),
+        r.identified, r.verdict.decode("utf-8", "replace"), reasons, r.residual,
+        lib.pl_stop_text(r.stop).decode(), r.iterations, r.evaluations, r.refused, texts(r.names), texts(r.units),
         _copy(r.truth, p), _copy(r.loss, k), _copy(r.epsilon2, k), _copy(r.values, k, p),
         _copy(r.gradient, k, p), _copy(r.difference, k, p), _copy(r.standard_error, p),
         _copy(r.correlation, p, p), r.seconds, r.forward_seconds, r.backward_seconds, r.rollouts, r.sweeps,

@@ -24,6 +24,7 @@ def test_a_fit_finds_the_friction(context):
     seen = []
     result = pliant.fit(TASK, progress=seen.append, context=context)
     assert result.parameters["mu"] == pytest.approx(0.15, abs=1e-8)
+    assert result.identified and result.verdict == "Identified mu" and result.reasons == ()
     assert result.names == ("mu",) and result.truth == pytest.approx([0.15])
     assert [p.iteration for p in seen] == list(range(len(result.loss)))
     assert [p.loss for p in seen] == result.loss.tolist()
@@ -41,6 +42,16 @@ def test_files_overrides_and_results(context, tmp_path):
     again = pliant.fit({**TASK, "scene": "scene.json"}, {"optimizer.iterations": 1}, root=tmp_path,
                        context=context)
     np.testing.assert_array_equal(again.loss, result.loss)
+
+
+def test_a_failed_fit_says_so(context):
+    unknown = {**TASK["unknowns"][0], "lower": 0.05, "upper": 0.5, "true": 0.15}
+    result = pliant.fit({**TASK, "unknowns": [unknown], "optimizer": {"method": "gradient_descent", "rate": 1e-9,
+                                                                      "iterations": 2}}, context=context)
+    assert not result.identified and result.verdict.startswith("Not identified: ")
+    assert "convergence" in [reason.doubt for reason in result.reasons]
+    assert all(reason.text in result.verdict for reason in result.reasons)
+    assert result.residual > 0 and result.refused == 0
 
 
 def test_stopping_and_failing(context):

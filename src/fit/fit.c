@@ -81,7 +81,7 @@ static pl_status difference_row(pl_fit *fit, const double *x, double *out)
     memcpy(out, both, (size_t)fit->shown * sizeof *out);
 done:
     pl_free(fit->ctx, both);
-    return status;
+    return pl_point_refused(status) ? PL_OK : status; /* there is none to compare with here */
 }
 
 /* Adds the optimiser's state to the history. */
@@ -205,21 +205,25 @@ typedef struct full_result {
     const char *names[PL_SHOWN_MAX], *units[PL_SHOWN_MAX];
     char labels[PL_SHOWN_MAX][96];
     double truth[PL_SHOWN_MAX];
+    pl_verdict verdict;
+    pl_fit_reason reasons[PL_REASONS_MAX];
     double *numbers; /* what the arrays point into */
 } full_result;
 
-static pl_status tell_uncertainty(pl_fit *fit, double *error, double *correlation)
+/* Standard errors and correlations, and whether anything was identified at all. */
+static pl_status judge(pl_fit *fit, double *error, double *correlation, pl_verdict *verdict)
 {
-    int n = fit->task->n;
-    if (!fit->def.uncertainty || n > PL_SHOWN_MAX) {
-        for (int i = 0; i < fit->shown; i++)
-            error[i] = NAN;
-        for (int i = 0; i < fit->shown * fit->shown; i++)
-            correlation[i] = NAN;
-        return PL_OK;
-    }
-    return pl_uncertainty(fit->evaluation, pl_optimizer_x(fit->optimizer, fit->optimizer->state), error,
-                          correlation);
+    pl_status status = PL_OK;
+    const pl_task *task = fit->task;
+    const double *x = pl_optimizer_x(fit->optimizer, fit->optimizer->state);
+    bool with_jacobian = fit->def.uncertainty && task->n <= PL_SHOWN_MAX;
+    pl_evidence evidence;
+    PL_CHECK(pl_evidence_gather(fit->evaluation, x, with_jacobian, &evidence), done);
+    pl_uncertainty(task, x, &evidence, error, correlation);
+    status = pl_verdict_reach(fit, &evidence, error, verdict);
+done:
+    pl_evidence_free(fit->ctx, &evidence);
+    return status;
 }
 
 static void split_rows(const pl_fit *fit, double *loss, double *epsilon2, double *values,
@@ -247,16 +251,24 @@ static pl_status make_result(pl_fit *fit, pl_fit_result **out)
            *gradient = values + k * p;
     double *difference = gradient + k * p, *error = difference + k * p, *correlation = error + p;
     split_rows(fit, loss, epsilon2, values, gradient, difference);
-    PL_CHECK(tell_uncertainty(fit, error, correlation), done);
+    PL_CHECK(judge(fit, error, correlation, &full->verdict), done);
     memcpy(full->labels, fit->labels, sizeof full->labels);
     memcpy(full->units, fit->units, sizeof full->units);
     memcpy(full->truth, fit->truth, sizeof full->truth);
     for (size_t i = 0; i < p; i++)
         full->names[i] = full->labels[i];
+    for (int i = 0; i < full->verdict.count; i++)
+        full->reasons[i] = (pl_fit_reason){full->verdict.doubts[i], full->verdict.texts[i]};
     const double *head = fit->optimizer->state;
     const pl_evaluation_times *t = &fit->evaluation->times;
     full->result =
-        (pl_fit_result){.stop = (pl_stop)head[PL_HEAD_STOP],
+        (pl_fit_result){.identified = full->verdict.count == 0,
+                        .verdict = full->verdict.sentence,
+                        .reason_count = full->verdict.count,
+                        .reasons = full->reasons,
+                        .residual = full->verdict.residual,
+                        .refused = (int)head[PL_HEAD_REFUSED],
+                        .stop = (pl_stop)head[PL_HEAD_STOP],
                         .iterations = (int)head[PL_HEAD_ITERATION],
                         .evaluations = (int)head[PL_HEAD_EVALUATIONS],
                         .row_count = fit->row_count,

@@ -41,12 +41,44 @@ pl_status pl_checkpoint_save(pl_fit *fit);
 pl_status pl_checkpoint_load(pl_fit *fit);
 
 /*
- * Covariance of the physical values at x: with C = (J^T J)^-1 and p = map(x),
- *     s^2 C, s^2 = |r|^2 / (m - n)         or         C (sum_i noise_i^2 J_i J_i^T) C  with known
- * noise, turned into standard errors [n] and correlations [n, n], NaN when J^T J is singular.
+ * What the data say about x at a point, as far as the problem linearised there tells: residuals r,
+ * Jacobian J, n unknowns, m residuals. Covariance of x, with C = (J^T J)^-1:
+ *
+ *     s^2 C, s^2 = |r|^2 / (m - n)         or         C (sum_i noise_i^2 J_i J_i^T) C  with known noise
+ *
+ * s is never less than the tolerance to which the positions are simulated.
  */
-pl_status pl_uncertainty(pl_evaluation *e, const double *x, double *standard_error,
-                         double *correlation);
+typedef struct pl_evidence {
+    double *residual;   /* [m] */
+    bool linearised;    /* the rest is there */
+    bool refused;       /* it would be, but the point has no Jacobian */
+    double *normal;     /* J^T J [n, n] */
+    double *pull;       /* J^T r [n] */
+    bool singular;      /* J^T J is: no covariance */
+    double *covariance; /* [n, n]; NaN when m <= n and no noise is stated */
+} pl_evidence;
+
+/* The Jacobian is for at most PL_SHOWN_MAX unknowns. To be freed in any case. */
+pl_status pl_evidence_gather(pl_evaluation *e, const double *x, bool with_jacobian, pl_evidence *out);
+void pl_evidence_free(pl_context *ctx, pl_evidence *evidence);
+/* Standard errors [n] and correlations [n, n] of the physical values; NaN when not known. */
+void pl_uncertainty(const pl_task *task, const double *x, const pl_evidence *evidence,
+                    double *standard_error, double *correlation);
+
+enum { PL_REASONS_MAX = 12, PL_REASON_SIZE = 240 };
+
+/* Whether a fit identified its unknowns, and what speaks against it: see verdict.c. */
+typedef struct pl_verdict {
+    int count;
+    pl_doubt doubts[PL_REASONS_MAX];
+    char texts[PL_REASONS_MAX][PL_REASON_SIZE];
+    double residual; /* root mean square over the rows of all terms, m */
+    char sentence[PL_REASONS_MAX * PL_REASON_SIZE];
+} pl_verdict;
+
+/* standard_error [shown], NaN where not known. */
+pl_status pl_verdict_reach(const pl_fit *fit, const pl_evidence *evidence, const double *standard_error,
+                           pl_verdict *out);
 
 /* Where the stages of pl_fit_stages begin among count losses, `stride` doubles apart; ends[3] = count.
  */

@@ -75,20 +75,29 @@ static pl_status add_fit(pl_fit *fit, pl_report *report, const pl_fit_result *r)
     const double seconds[] = {r->forward_seconds, r->backward_seconds,
                               fmax(0, r->seconds - r->forward_seconds - r->backward_seconds)};
     char steps[32], vertices[32], step[32], rollouts[32], sweeps[32], evaluations[32], tape[32];
+    char refused[32], residual[64];
     snprintf(steps, sizeof steps, "%d", r->steps);
     snprintf(vertices, sizeof vertices, "%d", fit->task->scene->vertex_count);
     snprintf(step, sizeof step, "%g s", fit->task->scene->def.time_step);
     snprintf(rollouts, sizeof rollouts, "%d", r->rollouts);
     snprintf(sweeps, sizeof sweeps, "%d", r->sweeps);
     snprintf(evaluations, sizeof evaluations, "%d", r->evaluations);
+    snprintf(refused, sizeof refused, "%d", r->refused);
+    snprintf(residual, sizeof residual,
+             fit->task->noise > 0 ? "%.3g m rms (noise %.3g m)" : "%.3g m rms", r->residual,
+             fit->task->noise);
     snprintf(tape, sizeof tape, "%.1f MB", (double)r->tape_bytes / 1e6);
     const char *const settings[] = {
         "method", methods[fit->task->optimizer.method], "time step", step, "steps", steps, "vertices",
         vertices};
     const char *const statistics[] = {"stopped because",
                                       pl_stop_text(r->stop),
+                                      "residual",
+                                      residual,
                                       "evaluations",
                                       evaluations,
+                                      "of them failed",
+                                      refused,
                                       "simulations",
                                       rollouts,
                                       "sweeps",
@@ -108,12 +117,13 @@ static pl_status add_fit(pl_fit *fit, pl_report *report, const pl_fit_result *r)
                              .standard_error = sure ? r->standard_error : NULL,
                              .correlation = sure ? r->correlation : NULL,
                              .seconds = r->seconds,
+                             .failure = r->identified ? NULL : r->verdict,
                              .stage_count = 3,
                              .stages = stages,
                              .stage_seconds = seconds,
                              .setting_count = 4,
                              .settings = settings,
-                             .statistic_count = 5,
+                             .statistic_count = 7,
                              .statistics = statistics};
     return pl_report_add_fit(report, &f);
 }

@@ -41,11 +41,6 @@ bool pl_task_needs_step(const pl_task *task, int step)
     return false;
 }
 
-static double row_scale(const pl_term *term)
-{
-    return sqrt(term->weight / term->first[term->step_count]);
-}
-
 static void combine(const row *r, const double *x, double out[3])
 {
     out[0] = out[1] = out[2] = 0;
@@ -131,7 +126,7 @@ static void add_row(void *user, const pl_term *term, const row *r, int residual)
 {
     (void)residual;
     sums *s = user;
-    double scale = row_scale(term), *dx = term->kind == PL_TERM_VELOCITIES ? s->dv : s->dq;
+    double scale = pl_term_scale(term), *dx = term->kind == PL_TERM_VELOCITIES ? s->dv : s->dq;
     s->value += scale * scale * pl_dot3(r->d, r->d);
     if (dx)
         for (int k = 0; k < r->width; k++)
@@ -151,7 +146,7 @@ pl_status pl_task_loss_at(const pl_task *task, int step, const double *q, const 
 
 static void write_residual(void *user, const pl_term *term, const row *r, int residual)
 {
-    double *out = (double *)user + residual, scale = row_scale(term);
+    double *out = (double *)user + residual, scale = pl_term_scale(term);
     if (term->kind == PL_TERM_CLOUD)
         *out = scale * pl_dot3(r->normal, r->d);
     else
@@ -173,7 +168,7 @@ typedef struct motion {
 static void write_derivative(void *user, const pl_term *term, const row *r, int residual)
 {
     const motion *m = user;
-    double *out = m->dr + residual, scale = row_scale(term), dp[3];
+    double *out = m->dr + residual, scale = pl_term_scale(term), dp[3];
     combine(r, term->kind == PL_TERM_VELOCITIES ? m->dv : m->dq, dp);
     if (term->kind == PL_TERM_CLOUD)
         *out = scale * pl_dot3(r->normal, dp);

@@ -127,6 +127,8 @@ pl_status pl_optimizer_judge(pl_optimizer *opt, pl_status status, double *loss)
     if (!pl_point_refused(status))
         return status;
     opt->refusal = status;
+    opt->work[PL_HEAD_REFUSED] += 1;
+    opt->work[PL_HEAD_REFUSED_LAST] += 1;
     *loss = INFINITY;
     return PL_OK;
 }
@@ -212,6 +214,7 @@ pl_status pl_optimizer_step(pl_optimizer *opt)
 {
     memcpy(opt->work, opt->state, (size_t)opt->state_count * sizeof *opt->state);
     opt->work[PL_HEAD_ITERATION] += 1;
+    opt->work[PL_HEAD_REFUSED_LAST] = 0;
     switch (opt->def.method) {
     case PL_GRADIENT_DESCENT:
         PL_TRY(pl_descent_step(opt));

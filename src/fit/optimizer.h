@@ -38,10 +38,12 @@ enum {
     PL_HEAD_EVALUATIONS,
     PL_HEAD_STOP, /* pl_stop */
     PL_HEAD_LOSS,
-    PL_HEAD_STEP,    /* largest change of an unknown in the last iteration */
-    PL_HEAD_RATE,    /* of gradient descent */
-    PL_HEAD_DAMPING, /* of Levenberg-Marquardt */
-    PL_HEAD_PAIRS,   /* of L-BFGS-B */
+    PL_HEAD_STEP,         /* largest change of an unknown in the last iteration */
+    PL_HEAD_RATE,         /* of gradient descent */
+    PL_HEAD_DAMPING,      /* of Levenberg-Marquardt */
+    PL_HEAD_PAIRS,        /* of L-BFGS-B */
+    PL_HEAD_REFUSED,      /* points so far that could not be evaluated */
+    PL_HEAD_REFUSED_LAST, /* of them in the last iteration */
     PL_HEAD_COUNT
 };
 

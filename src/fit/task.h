@@ -106,6 +106,22 @@ typedef struct pl_term {
     int first_residual;
 } pl_term;
 
+static inline int pl_term_rows(const pl_term *term)
+{
+    return term->first[term->step_count];
+}
+
+static inline int pl_term_residuals(const pl_term *term)
+{
+    return (term->kind == PL_TERM_CLOUD ? 1 : 3) * pl_term_rows(term);
+}
+
+/* A residual for a difference of 1 m. */
+static inline double pl_term_scale(const pl_term *term)
+{
+    return sqrt(term->weight / pl_term_rows(term));
+}
+
 /* ------------------------------------------------------------------------------- task */
 
 typedef struct pl_continuation {

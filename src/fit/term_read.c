@@ -352,7 +352,7 @@ pl_status pl_task_read_terms(pl_task *task, const pl_document *document)
         pl_term *term = &task->terms[task->term_count++];
         PL_CHECK(read_term(task, document, json_array_get(list, (size_t)k), &here, term), done);
         term->first_residual = residuals;
-        residuals += (term->kind == PL_TERM_CLOUD ? 1 : 3) * term->first[term->step_count];
+        residuals += pl_term_residuals(term);
     }
     task->data_residual_count = residuals;
     for (int k = 0; k < task->unknown_count; k++) {

@@ -1,4 +1,5 @@
-/* Uncertainty of identified values, from the Gauss-Newton matrix at the solution: see fit.h. */
+/* What the data say at a solution, and the uncertainty of its values from the Gauss-Newton matrix
+ * there: see fit.h. */
 #include "fit/fit.h"
 
 #include <lapacke.h>
@@ -58,70 +59,115 @@ static void sandwich(int n, const double *a, const double *b, double *out, doubl
         }
 }
 
-/* Standard deviation of each residual: noise times the row's scale, 0 for regularisers. */
-static void residual_noise(const pl_task *task, double *out)
+/* Standard deviation of each residual when coordinates have `noise`; 0 for regularisers. [m] */
+static void residual_noise(const pl_task *task, double noise, double *out)
 {
     memset(out, 0, (size_t)task->residual_count * sizeof *out);
     for (int k = 0; k < task->term_count; k++) {
         const pl_term *term = &task->terms[k];
-        int rows = term->first[term->step_count], width = term->kind == PL_TERM_CLOUD ? 1 : 3;
-        for (int i = 0; i < rows * width; i++)
-            out[term->first_residual + i] = task->noise * sqrt(term->weight / rows);
+        for (int i = 0; i < pl_term_residuals(term); i++)
+            out[term->first_residual + i] = noise * pl_term_scale(term);
     }
 }
 
-static void from_covariance(const pl_task *task, const double *x, const double *covariance,
-                            double *error, double *correlation)
+/* s^2 of what the fit leaves, and no less than what the simulation itself leaves open. */
+static double residual_variance(const pl_task *task, const double *r, double *scratch)
 {
-    int n = task->n;
-    for (int k = 0; k < task->unknown_count; k++) {
-        const pl_unknown *u = &task->unknowns[k];
-        for (int i = u->first; i < u->first + u->count; i++)
-            error[i] = fabs(pl_map_slope(u, x[i])) * sqrt(covariance[i * n + i]);
+    size_t m = (size_t)task->residual_count, n = (size_t)task->n;
+    double left = 0, floor = 0;
+    residual_noise(task, task->scene->def.tolerance, scratch);
+    for (size_t k = 0; k < m; k++) {
+        left += r[k] * r[k];
+        floor += scratch[k] * scratch[k];
     }
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            double both = sqrt(covariance[i * n + i] * covariance[j * n + j]);
-            correlation[i * n + j] = i == j ? 1 : both > 0 ? covariance[i * n + j] / both : NAN;
-        }
+    return m > n ? fmax(left / (double)(m - n), floor / (double)m) : NAN;
 }
 
-pl_status pl_uncertainty(pl_evaluation *e, const double *x, double *standard_error, double *correlation)
+/* Fills in what follows from the residuals and their Jacobian [n, m]. */
+static pl_status linearise(const pl_task *task, const double *jacobian, pl_evidence *out)
 {
-    pl_task *task = e->task;
     pl_context *ctx = task->ctx;
     pl_status status = PL_OK;
     int n = task->n;
     size_t m = (size_t)task->residual_count, square = (size_t)n * (size_t)n;
-    double *r = NULL, *jacobian = NULL, *noise = NULL, *a = NULL, sum = 0;
-    for (size_t i = 0; i < square; i++)
-        correlation[i] = NAN;
-    for (int i = 0; i < n; i++)
-        standard_error[i] = NAN;
-    PL_NEW(ctx, r, m, done);
+    double *noise = NULL, *a = NULL;
+    PL_NEW(ctx, out->normal, square, done);
+    PL_NEW(ctx, out->pull, n, done);
+    PL_NEW(ctx, out->covariance, square, done);
     PL_NEW(ctx, noise, m, done);
-    PL_NEW(ctx, jacobian, (size_t)n * m, done);
-    PL_NEW(ctx, a, 4 * square + (size_t)n, done);
-    PL_CHECK(pl_evaluation_residual(e, x, r, jacobian), done);
-    double *covariance = a + square, *middle = covariance + square, *scratch = middle + square;
-    normal_matrix(n, m, jacobian, NULL, a);
-    if (!invert(n, a, scratch + square))
+    PL_NEW(ctx, a, 3 * square + (size_t)n, done);
+    double *middle = a + square, *scratch = middle + square;
+    normal_matrix(n, m, jacobian, NULL, out->normal);
+    for (int i = 0; i < n; i++)
+        out->pull[i] = pl_dot((int)m, jacobian + (size_t)i * m, out->residual);
+    memcpy(a, out->normal, square * sizeof *a);
+    out->linearised = true;
+    out->singular = !invert(n, a, scratch + square);
+    if (out->singular)
         goto done;
     if (task->noise > 0) {
-        residual_noise(task, noise);
+        residual_noise(task, task->noise, noise);
         normal_matrix(n, m, jacobian, noise, middle);
-        sandwich(n, a, middle, covariance, scratch);
+        sandwich(n, a, middle, out->covariance, scratch);
     } else {
-        for (size_t k = 0; k < m; k++)
-            sum += r[k] * r[k];
+        double variance = residual_variance(task, out->residual, noise);
         for (size_t i = 0; i < square; i++)
-            covariance[i] = m > (size_t)n ? a[i] * sum / (double)(m - (size_t)n) : NAN;
+            out->covariance[i] = a[i] * variance;
     }
-    from_covariance(task, x, covariance, standard_error, correlation);
 done:
-    pl_free(ctx, r);
     pl_free(ctx, noise);
-    pl_free(ctx, jacobian);
     pl_free(ctx, a);
     return status;
+}
+
+pl_status pl_evidence_gather(pl_evaluation *e, const double *x, bool with_jacobian, pl_evidence *out)
+{
+    const pl_task *task = e->task;
+    pl_status status = PL_OK;
+    size_t m = (size_t)task->residual_count;
+    double *jacobian = NULL;
+    *out = (pl_evidence){0};
+    PL_NEW(task->ctx, out->residual, m, done);
+    if (with_jacobian) {
+        PL_NEW(task->ctx, jacobian, (size_t)task->n * m, done);
+        status = pl_evaluation_residual(e, x, out->residual, jacobian);
+        out->refused = pl_point_refused(status);
+    }
+    if (!with_jacobian || out->refused)
+        status = pl_evaluation_residual(e, x, out->residual, NULL);
+    else if (status == PL_OK)
+        status = linearise(task, jacobian, out);
+done:
+    pl_free(task->ctx, jacobian);
+    return status;
+}
+
+void pl_evidence_free(pl_context *ctx, pl_evidence *evidence)
+{
+    pl_free(ctx, evidence->residual);
+    pl_free(ctx, evidence->normal);
+    pl_free(ctx, evidence->pull);
+    pl_free(ctx, evidence->covariance);
+}
+
+void pl_uncertainty(const pl_task *task, const double *x, const pl_evidence *evidence,
+                    double *standard_error, double *correlation)
+{
+    int n = task->n < PL_SHOWN_MAX ? task->n : PL_SHOWN_MAX;
+    const double *covariance = evidence->covariance;
+    bool known = evidence->linearised && !evidence->singular;
+    for (int k = 0; known && k < task->unknown_count; k++) {
+        const pl_unknown *u = &task->unknowns[k];
+        for (int i = u->first; i < u->first + u->count; i++)
+            standard_error[i] = fabs(pl_map_slope(u, x[i])) * sqrt(covariance[i * n + i]);
+    }
+    for (int i = 0; !known && i < n; i++)
+        standard_error[i] = NAN;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double both = known ? sqrt(covariance[i * n + i] * covariance[j * n + j]) : NAN;
+            correlation[i * n + j] = i == j && known ? 1
+                                     : both > 0      ? covariance[i * n + j] / both
+                                                     : NAN;
+        }
 }

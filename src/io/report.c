@@ -114,6 +114,7 @@ static void add_data(pl_text *page, const pl_report *report)
     pl_text_json(page, report->subtitle);
     pl_text_add(page, ",\"headline\":");
     pl_text_json(page, report->headline);
+    pl_text_format(page, ",\"failed\":%s", report->failed ? "true" : "false");
     add_list(page, ",\n\"facts\":[", &report->facts);
     pl_text_add(page, "],\n\"view\":{\"up\":");
     pl_text_json_numbers(page, report->def.up, 3, 9);

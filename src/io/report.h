@@ -3,7 +3,7 @@
  * adding something copies it once and writing the file is joining texts.
  *
  * The page's data:
- *   {"version", "subtitle", "headline", "facts": [{label, value, note}],
+ *   {"version", "subtitle", "headline", "failed", "facts": [{label, value, note}],
  *    "view": {"up": [3], "trajectories": [...], "colliders": [...], "contacts": [...]},
  *    "sections": [{title, note, items: [{kind: "plot" | "table" | "bars" | "matrix", ...}]}]}
  * Large arrays are base64 of little-endian numbers (report_view.c says which).
@@ -19,6 +19,7 @@ struct pl_report {
     pl_context *ctx;
     pl_report_def def; /* its strings are `title` and `subtitle` below */
     char *title, *subtitle, *headline;
+    bool failed;                                      /* what the headline tells is a failure */
     pl_text facts, trajectories, colliders, contacts; /* items with commas between them */
     pl_text sections;                                 /* the last one is still open */
     bool section_open, section_empty;

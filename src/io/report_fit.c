@@ -76,6 +76,10 @@ static void add_duration(pl_text *t, double seconds)
 /* "Identified a, b and c": all of them when few, else their number. */
 static void add_subject(pl_text *t, const pl_report_fit *f)
 {
+    if (f->failure) {
+        pl_text_add(t, f->failure);
+        return;
+    }
     pl_text_add(t, "Identified ");
     if (f->parameter_count > 4) {
         pl_text_format(t, "%d parameters", f->parameter_count);
@@ -96,7 +100,12 @@ static pl_status add_headline(pl_report *report, const pl_report_fit *f)
     for (int i = 0; i < f->parameter_count; i++)
         worst = error_of(f, i) > worst ? error_of(f, i) : worst;
     double first = f->loss[0], last = f->loss[f->iteration_count - 1];
-    if (worst >= 0) {
+    if (f->failure) {
+        pl_text_add(&t, ". The loss went from ");
+        pl_text_add(&t, shown(number, first, 3));
+        pl_text_add(&t, " to ");
+        pl_text_add(&t, shown(number, last, 3));
+    } else if (worst >= 0) {
         pl_text_add(&t, " to within ");
         pl_text_add(&t, shown(number, 100 * worst, 2));
         pl_text_add(&t, " % of the true value");
@@ -201,7 +210,7 @@ static void fill_row(const pl_report_fit *f, int i, cell *text, const char **row
 
 static pl_status add_parameters(pl_report *report, const pl_report_fit *f)
 {
-    static const char *const columns[COLUMNS] = {"Parameter",      "Unit", "Initial", "Identified",
+    static const char *const columns[COLUMNS] = {"Parameter",      "Unit", "Initial", "Found",
                                                  "Standard error", "True", "Error, %"};
     int rows = f->parameter_count < TABLED ? f->parameter_count : TABLED;
     pl_status status = PL_OK;
@@ -211,7 +220,9 @@ static pl_status add_parameters(pl_report *report, const pl_report_fit *f)
     PL_NEW(report->ctx, cells, COLUMNS * (size_t)rows, done);
     for (int i = 0; i < rows; i++)
         fill_row(f, i, text + 5 * i, cells + COLUMNS * i);
-    PL_CHECK(pl_report_add_section(report, "Identified parameters", NULL), done);
+    PL_CHECK(pl_report_add_section(
+                 report, f->failure ? "Parameters, not identified" : "Identified parameters", NULL),
+             done);
     PL_CHECK(pl_report_add_table(report, NULL, COLUMNS, columns, rows, cells), done);
     if (f->correlation && f->parameter_count > 1 && f->parameter_count <= CORRELATED)
         PL_CHECK(
@@ -355,6 +366,7 @@ static void undo(pl_report *report, const pl_report *before)
     pl_text_cut(&report->sections, before->sections.length);
     report->section_open = before->section_open;
     report->section_empty = before->section_empty;
+    report->failed = before->failed;
     if (!before->headline) {
         pl_free(report->ctx, report->headline);
         report->headline = NULL;
@@ -378,6 +390,7 @@ pl_status pl_report_add_fit(pl_report *report, const pl_report_fit *f)
     double *scratch;
     PL_NEW(ctx, scratch, (size_t)(drawn(f) + 1) * (size_t)f->iteration_count, done);
     if (!before.headline) {
+        report->failed = f->failure != NULL;
         PL_CHECK(add_headline(report, f), done);
         PL_CHECK(add_facts(report, f), done);
     }

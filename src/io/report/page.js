@@ -91,7 +91,8 @@ function buildPage(data) {
     page.replaceChildren(...[
         !bare && element("header", {}, element("div", { class: "top" }, element("h1", {}, data.title), toggle),
             data.subtitle && element("p", { class: "subtitle" }, data.subtitle),
-            data.headline && element("p", { class: "headline" }, data.headline),
+            data.headline && element("p", { class: data.failed ? "headline failed" : "headline" },
+                data.headline),
             data.facts.length > 0 && element("dl", { class: "facts" }, data.facts.map((f) =>
                 element("div", {}, element("dt", {}, f.label), element("dd", {}, f.value),
                     f.note && element("dd", { class: "note" }, f.note))))),
