@@ -42,7 +42,10 @@ test-python:
 bench: release
 	build/release/bin/pliant bench
 
-install: release
+# What is installed, and no tests.
+install: packages
+	@test -f build/release/build.ninja || cmake --preset release
+	@cmake --build --preset release --target pliant pliant_static pliant_cli
 	cmake --install build/release --prefix $(PREFIX)
 
 format:
