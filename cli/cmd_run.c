@@ -120,6 +120,7 @@ static int run(const char *path, run_options *options, pl_context *ctx)
         def.every = options->every > 0 ? options->every : s.file.output_every;
         def.volume = s.file.output_volume;
         def.surface = s.file.output_surface;
+        def.colliders = s.file.output_colliders;
         def.scene = path;
         pl_status status = pl_output_create(s.sim, &def, &output);
         if (status != PL_OK) {

@@ -17,11 +17,12 @@ extern "C" {
 
 /* What a scene file says beyond the scene itself. */
 typedef struct pl_scene_file_info {
-    char name[128];      /* "" when the file gives none */
-    int steps;           /* to simulate; default 100 */
-    int output_every;    /* write every this many steps, and the start; default 1 */
-    bool output_volume;  /* default true */
-    bool output_surface; /* default true */
+    char name[128];        /* "" when the file gives none */
+    int steps;             /* to simulate; default 100 */
+    int output_every;      /* write every this many steps, and the start; default 1 */
+    bool output_volume;    /* default true */
+    bool output_surface;   /* default true */
+    bool output_colliders; /* default true */
 } pl_scene_file_info;
 
 /*
@@ -50,6 +51,8 @@ PL_API pl_status pl_scene_schema(pl_context *ctx, char **text);
  * A directory with what a simulation did:
  *     volume.pvd, volume/<step>.vtu    elements: displacement, velocity; stress, von Mises, energy
  *     surface.pvd, surface/<step>.vtu  boundary triangles: contact forces, normal and tangential
+ *     colliders.pvd, colliders/<step>.vtu  the obstacles as triangles, where they are; a file for every
+ *                                      change, and none without obstacles
  *     summary.json                     iterations, residual, energies, contacts, times of every step
  *     manifest.txt                     the names of all these
  * It is built beside its final place and moved there by pl_output_finish: it appears whole or not at
@@ -62,8 +65,8 @@ typedef struct pl_output_def {
     bool replace; /* files of an earlier output in that place are replaced, all others there stay;
                      default false */
     int every;    /* write every this many steps, and the start; default 1 */
-    bool volume, surface; /* default true */
-    const char *scene;    /* named in the summary; NULL = none */
+    bool volume, surface, colliders; /* default true */
+    const char *scene;               /* named in the summary; NULL = none */
 } pl_output_def;
 
 PL_API pl_output_def pl_output_def_default(void);

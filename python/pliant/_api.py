@@ -716,6 +716,7 @@ pl_scene_file_info._fields_ = [
     ("output_every", c_int),
     ("output_volume", c_bool),
     ("output_surface", c_bool),
+    ("output_colliders", c_bool),
 ]
 
 
@@ -735,6 +736,7 @@ pl_output_def._fields_ = [
     ("every", c_int),
     ("volume", c_bool),
     ("surface", c_bool),
+    ("colliders", c_bool),
     ("scene", c_char_p),
 ]
 

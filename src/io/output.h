@@ -3,6 +3,7 @@
 #define PL_OUTPUT_H
 
 #include "core/core.h"
+#include "io/collider_surface.h"
 #include "io/output_directory.h"
 #include "io/vtu.h"
 
@@ -19,6 +20,19 @@ typedef struct pl_output_grid {
     double *body;         /* [cell_count] index of the body */
 } pl_output_grid;
 
+typedef struct pl_output_colliders {
+    int count;
+    int *first;             /* [count + 1]: the points of each */
+    double *local, *points; /* [first[count], 3] in each one's frame, and in the world */
+    bool *flat;             /* [count]: a half-space, drawn as a square */
+    double *patch;          /* [count, 3] centre x, y and half width of the squares, m */
+    double *drawn;          /* [count, 8] pose and half width as last written */
+    pl_output_grid grid;    /* `body` is the collider, `vertex` is not used */
+    int step;               /* of the last file, -1 = none */
+    int frame_count, frame_capacity;
+    pl_pvd_entry *frames; /* times, and the step of the file that shows each */
+} pl_output_colliders;
+
 typedef struct pl_step_record {
     int step;
     double time;
@@ -32,10 +46,11 @@ struct pl_output {
     pl_directory directory;
     char *scene_name;
     int every;
-    bool volume, surface, finished;
+    bool volume, surface, obstacles, finished;
     int vertex_count, element_count;
     double *rest; /* [n, 3] rest positions */
     pl_output_grid volume_grid, surface_grid;
+    pl_output_colliders colliders;
     double *point_data;   /* [n, 15] scratch: what a file's points carry */
     double *element_data; /* [element_count, 11] scratch: energy, von Mises, stress */
     int frame_count, frame_capacity;
@@ -45,11 +60,20 @@ struct pl_output {
     double started; /* ms */
 };
 
+pl_status pl_output_alloc_grid(pl_context *ctx, int points, int cells, int corners,
+                               pl_output_grid *grid);
+/* Appends count cells of `width` corners each, shifted by `offset`. */
+void pl_output_add_cells(pl_output_grid *grid, int body, int count, int width, const int *corners,
+                         int offset);
 /* Cells of all bodies: elements for the volume, boundary triangles for the surface. */
 pl_status pl_output_build_grids(pl_output *output);
 void pl_output_free_grids(pl_output *output);
 /* Writes volume/<step>.vtu and surface/<step>.vtu as asked for. */
 pl_status pl_output_write_frame(pl_output *output, const pl_state *state);
+/* The obstacles' triangles; then colliders/<step>.vtu, if one has moved since the last. */
+pl_status pl_output_build_colliders(pl_output *output);
+void pl_output_free_colliders(pl_output *output);
+pl_status pl_output_write_colliders(pl_output *output, const pl_state *state);
 /* Writes summary.json. */
 pl_status pl_output_write_summary(pl_output *output, pl_status outcome);
 

@@ -102,5 +102,7 @@ pl_status pl_output_write_frame(pl_output *output, const pl_state *state)
 {
     if (output->volume)
         PL_TRY(write_volume(output, state));
-    return output->surface ? write_surface(output, state) : PL_OK;
+    if (output->surface)
+        PL_TRY(write_surface(output, state));
+    return output->obstacles ? pl_output_write_colliders(output, state) : PL_OK;
 }

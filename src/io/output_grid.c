@@ -4,7 +4,8 @@
 
 enum { VTK_TRIANGLE = 5, VTK_TETRA = 10 };
 
-static pl_status alloc_grid(pl_context *ctx, int points, int cells, int corners, pl_output_grid *grid)
+pl_status pl_output_alloc_grid(pl_context *ctx, int points, int cells, int corners,
+                               pl_output_grid *grid)
 {
     pl_status status = PL_OK;
     PL_NEW(ctx, grid->vertex, points, done);
@@ -16,9 +17,8 @@ done:
     return status;
 }
 
-/* Appends count cells of `width` corners each, shifted by `offset`. */
-static void add_cells(pl_output_grid *grid, int body, int count, int width, const int *corners,
-                      int offset)
+void pl_output_add_cells(pl_output_grid *grid, int body, int count, int width, const int *corners,
+                         int offset)
 {
     int end = grid->cell_count ? grid->ends[grid->cell_count - 1] : 0;
     for (int i = 0; i < count * width; i++)
@@ -33,8 +33,8 @@ static void add_cells(pl_output_grid *grid, int body, int count, int width, cons
 static pl_status build_volume(pl_output *output)
 {
     pl_output_grid *grid = &output->volume_grid;
-    PL_TRY(alloc_grid(output->ctx, output->vertex_count, output->element_count,
-                      4 * output->element_count, grid));
+    PL_TRY(pl_output_alloc_grid(output->ctx, output->vertex_count, output->element_count,
+                                4 * output->element_count, grid));
     grid->point_count = output->vertex_count;
     for (int v = 0; v < output->vertex_count; v++)
         grid->vertex[v] = v;
@@ -42,8 +42,8 @@ static pl_status build_volume(pl_output *output)
     for (int b = 0; b < bodies; b++) {
         pl_body_info info;
         PL_TRY(pl_scene_body(output->scene, b, &info));
-        add_cells(grid, b, info.element_count, info.cloth ? 3 : 4,
-                  info.cloth ? info.mesh->triangles : info.mesh->tets, info.vertex_offset);
+        pl_output_add_cells(grid, b, info.element_count, info.cloth ? 3 : 4,
+                            info.cloth ? info.mesh->triangles : info.mesh->tets, info.vertex_offset);
     }
     return PL_OK;
 }
@@ -84,10 +84,10 @@ static pl_status build_surface(pl_output *output)
                  done);
         total += surfaces[b].count;
     }
-    PL_CHECK(alloc_grid(output->ctx, output->vertex_count, total, 3 * total, grid), done);
+    PL_CHECK(pl_output_alloc_grid(output->ctx, output->vertex_count, total, 3 * total, grid), done);
     for (int b = 0; b < bodies; b++) {
         PL_CHECK(pl_scene_body(output->scene, b, &info), done);
-        add_cells(grid, b, surfaces[b].count, 3, surfaces[b].triangles, info.vertex_offset);
+        pl_output_add_cells(grid, b, surfaces[b].count, 3, surfaces[b].triangles, info.vertex_offset);
     }
     status = compact(output, grid);
 done:
@@ -106,8 +106,8 @@ pl_status pl_output_build_grids(pl_output *output)
 
 void pl_output_free_grids(pl_output *output)
 {
-    pl_output_grid *grids[] = {&output->volume_grid, &output->surface_grid};
-    for (int g = 0; g < 2; g++) {
+    pl_output_grid *grids[] = {&output->volume_grid, &output->surface_grid, &output->colliders.grid};
+    for (int g = 0; g < 3; g++) {
         pl_free(output->ctx, grids[g]->vertex);
         pl_free(output->ctx, grids[g]->corners);
         pl_free(output->ctx, grids[g]->ends);

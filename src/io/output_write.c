@@ -3,7 +3,7 @@
 
 pl_output_def pl_output_def_default(void)
 {
-    return (pl_output_def){.every = 1, .volume = true, .surface = true};
+    return (pl_output_def){.every = 1, .volume = true, .surface = true, .colliders = true};
 }
 
 static pl_status copy_rest(pl_output *output)
@@ -31,6 +31,10 @@ static pl_status prepare(pl_output *output)
         PL_CHECK(pl_directory_make(&output->directory, "volume/"), done);
     if (output->surface)
         PL_CHECK(pl_directory_make(&output->directory, "surface/"), done);
+    if (output->obstacles) {
+        PL_CHECK(pl_output_build_colliders(output), done);
+        PL_CHECK(pl_directory_make(&output->directory, "colliders/"), done);
+    }
 done:
     return status;
 }
@@ -52,11 +56,12 @@ pl_status pl_output_create(pl_sim *sim, const pl_output_def *def, pl_output **ou
                           .every = def->every,
                           .volume = def->volume,
                           .surface = def->surface,
+                          .obstacles = def->colliders && info.collider_count > 0,
                           .vertex_count = info.vertex_count,
                           .element_count = info.element_count,
                           .started = pl_milliseconds()};
-    static const char *const contents[] = {"summary.json", "volume/",     "volume.pvd",
-                                           "surface/",     "surface.pvd", NULL};
+    static const char *const contents[] = {"summary.json", "volume/",    "volume.pvd",    "surface/",
+                                           "surface.pvd",  "colliders/", "colliders.pvd", NULL};
     PL_CHECK(pl_directory_open(ctx, def->directory, def->replace, contents, &output->directory), done);
     if (def->scene && !(output->scene_name = pl_strdup(ctx, def->scene))) {
         status = PL_ERROR_MEMORY;
@@ -78,7 +83,7 @@ pl_status pl_output_step(pl_output *output, const pl_state *state, const pl_step
                        output->record_count + 1, sizeof *output->records));
         output->records[output->record_count++] = (pl_step_record){state->step, state->time, *info};
     }
-    if (state->step % output->every != 0 || (!output->volume && !output->surface))
+    if (state->step % output->every != 0 || (!output->volume && !output->surface && !output->obstacles))
         return PL_OK;
     PL_TRY(pl_grow(ctx, (void **)&output->frames, &output->frame_capacity, output->frame_count + 1,
                    sizeof *output->frames));
@@ -87,12 +92,13 @@ pl_status pl_output_step(pl_output *output, const pl_state *state, const pl_step
     return PL_OK;
 }
 
-static pl_status write_collection(pl_output *output, const char *name, const char *folder)
+static pl_status write_collection(pl_output *output, const char *name, const char *folder, int count,
+                                  const pl_pvd_entry *frames)
 {
     char *path = pl_directory_path(&output->directory, name);
     if (!path)
         return PL_ERROR_MEMORY;
-    pl_status status = pl_pvd_write(output->ctx, path, folder, output->frame_count, output->frames);
+    pl_status status = pl_pvd_write(output->ctx, path, folder, count, frames);
     pl_free(output->ctx, path);
     return status;
 }
@@ -101,10 +107,13 @@ pl_status pl_output_finish(pl_output *output, pl_status outcome)
 {
     if (output->finished)
         return pl_fail(output->ctx, PL_ERROR_ARGUMENT, "this output is finished already");
+    const pl_output_colliders *c = &output->colliders;
     if (output->volume)
-        PL_TRY(write_collection(output, "volume.pvd", "volume"));
+        PL_TRY(write_collection(output, "volume.pvd", "volume", output->frame_count, output->frames));
     if (output->surface)
-        PL_TRY(write_collection(output, "surface.pvd", "surface"));
+        PL_TRY(write_collection(output, "surface.pvd", "surface", output->frame_count, output->frames));
+    if (output->obstacles)
+        PL_TRY(write_collection(output, "colliders.pvd", "colliders", c->frame_count, c->frames));
     PL_TRY(pl_output_write_summary(output, outcome));
     output->finished = true;
     return pl_directory_commit(&output->directory);
@@ -118,6 +127,7 @@ void pl_output_destroy(pl_output *output)
     if (output->directory.ctx)
         pl_directory_close(&output->directory);
     pl_output_free_grids(output);
+    pl_output_free_colliders(output);
     pl_free(ctx, output->scene_name);
     pl_free(ctx, output->rest);
     pl_free(ctx, output->point_data);

@@ -319,8 +319,12 @@ const pl_spec pl_spec_friction = {.title = "friction pair",
 
 static void scene_defaults(void *into)
 {
-    *(pl_scene_source *)into = (pl_scene_source){
-        .def = pl_scene_def_default(), .steps = 100, .every = 1, .volume = true, .surface = true};
+    *(pl_scene_source *)into = (pl_scene_source){.def = pl_scene_def_default(),
+                                                 .steps = 100,
+                                                 .every = 1,
+                                                 .volume = true,
+                                                 .surface = true,
+                                                 .obstacles = true};
 }
 
 static const pl_key output_keys[] = {
@@ -330,6 +334,8 @@ static const pl_key output_keys[] = {
      .doc = "Write elements with displacement, velocity, stress and energy."},
     {"surface", PL_KEY_BOOLEAN, AT(pl_scene_source, surface),
      .doc = "Write boundary triangles with contact forces."},
+    {"colliders", PL_KEY_BOOLEAN, AT(pl_scene_source, obstacles),
+     .doc = "Write the obstacles, where they are."},
 };
 static const pl_spec output_spec = {.title = "set of outputs", COUNT(output_keys)};
 

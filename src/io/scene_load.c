@@ -70,7 +70,8 @@ static pl_status build(const pl_document *document, pl_scene **out, pl_scene_fil
         *info = (pl_scene_file_info){.steps = source.steps,
                                      .output_every = source.every,
                                      .output_volume = source.volume,
-                                     .output_surface = source.surface};
+                                     .output_surface = source.surface,
+                                     .output_colliders = source.obstacles};
         snprintf(info->name, sizeof info->name, "%s", source.name ? source.name : "");
     }
     *out = scene;

@@ -148,7 +148,7 @@ typedef struct pl_scene_source {
     int version;
     const char *name, *description, *schema;
     int steps, every;
-    bool volume, surface;
+    bool volume, surface, obstacles; /* of the outputs */
 } pl_scene_source;
 
 /* Unit quaternion of a turn; the axis need not have length one. */
