@@ -291,19 +291,51 @@ def check_pictures(browser, page, folder):
 
 
 def check_fit(browser, page, folder):
-    """A fit's own report: obstacles of all kinds, and the fitted motion's forces when asked for."""
+    """A fit's own report: obstacles of all kinds, what was observed, and the fitted motion's forces when asked for."""
     root = browser.open(page + "#t=0.3", 1280, 900)
-    check(root["trajectories"] == "3" and root["colliders"] == "3", f"fit: {root}")
+    check(root["trajectories"] == "3" and root["colliders"] == "3" and root["points"] == "2", f"fit: {root}")
     labels = browser.run("[...document.querySelectorAll('.layers label, .layers h3')].map((e) => e.textContent)")
-    for label in ("fitted", "initial guess", "target", "floor", "stone", "block", "Contact forces (fitted)"):
+    for label in ("fitted", "initial guess", "target", "floor", "stone", "block", "Contact forces (fitted)", "Observed",
+                  "markers", "point cloud"):
         check(label in labels, f"fit: {label} is not among the layers: {labels}")
     arrows = []
     for name in ("fit", "fit-forces"):
         picture = browser.picture(os.path.join(folder, name + ".png"), 1280, 900)
         arrows.append(count_near(picture, (0xD8, 0xAF, 0x05), 40))
         browser.run("document.querySelector('.stage').dispatchEvent(new KeyboardEvent('keydown', {key: 'f'}))")
+    check_observed(browser)
     check(arrows[1] > arrows[0] + 150, f"fit: arrows show on {arrows[1]} pixels, {arrows[0]} without them")
     check(not browser.console, f"fit: console messages: {browser.console}")
+
+
+# How many bytes of the view hiding a layer changes, at the time its data are of and at another.
+HIDE = r"""(async (name, share) => {
+    const canvas = document.querySelector(".stage"), gl = canvas.getContext("webgl2");
+    const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const pixels = async () => {
+        await frame();
+        const out = new Uint8Array(4 * canvas.width * canvas.height);
+        gl.readPixels(0, 0, canvas.width, canvas.height, gl.RGBA, gl.UNSIGNED_BYTE, out);
+        return out;
+    };
+    const scrub = document.querySelector(".scrub");
+    scrub.value = 1000 * share;
+    scrub.dispatchEvent(new Event("input"));
+    const box = [...document.querySelectorAll(".layers label")].find((e) => e.textContent === name).firstChild;
+    const before = await pixels();
+    box.click();
+    const after = await pixels();
+    box.click();
+    return before.reduce((sum, x, i) => sum + Math.abs(x - after[i]), 0);
+})"""
+
+
+def check_observed(browser):
+    """Markers and clouds are seen, and more plainly at their own time (markers: 0.3 of 0.4 s; cloud: the end)."""
+    for name, own, other in (("markers", 0.75, 0.6), ("point cloud", 1, 0.5)):
+        plain, pale = (browser.run(f"{HIDE}({name!r}, {share})") for share in (own, other))
+        check(plain > 10000, f"fit: hiding the {name} changes the picture by {plain}")
+        check(0.1 * plain < pale < 0.8 * plain, f"fit: the {name} at another time change it by {pale}, not {plain}")
 
 
 def check_view_alone(browser, page):

@@ -117,6 +117,27 @@ static void gradient_matches_differences(void **state)
     free(b);
 }
 
+/* The points of all terms, with their distances from the targets, make up the loss. */
+static void points_make_up_the_loss(void **state)
+{
+    fixture *f = *state;
+    double sum = 0, loss = 0;
+    for (int k = 0; k < f->task->term_count; k++) {
+        const pl_term *term = &f->task->terms[k];
+        int numbers = 3 * pl_term_rows(term);
+        double *points = calloc((size_t)numbers, sizeof *points);
+        for (int i = 0; i < term->step_count; i++)
+            assert_ok(f->ctx, pl_term_points_at(f->task, term, term->steps[i], f->q, f->v, points));
+        for (int i = 0; i < numbers; i++)
+            sum += pow(pl_term_scale(term) * (points[i] - term->target[i]), 2);
+        free(points);
+    }
+    for (int step = 1; step <= 4; step++)
+        loss += loss_at(f, step, f->q, f->v);
+    assert_true(loss > 1e-3);
+    assert_close(sum, loss, 1e-13 * loss);
+}
+
 /* |r|^2 over all steps is the loss, and 2 r . dr its derivative. */
 static void residuals_agree_with_the_loss(void **state)
 {
@@ -224,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(gradient_matches_differences, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(points_make_up_the_loss, set_up, tear_down),
         cmocka_unit_test_setup_teardown(residuals_agree_with_the_loss, set_up, tear_down),
         cmocka_unit_test_setup_teardown(regularisers_are_residuals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stencils_are_affine, set_up, tear_down),

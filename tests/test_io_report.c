@@ -295,6 +295,81 @@ static void test_contacts_keep_their_frame_and_forces(void **state)
     pl_context_destroy(ctx);
 }
 
+static void test_points_keep_their_frames_and_model(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_report *report = new_report(ctx);
+    const int starts[] = {0, 1, 1, 3};
+    const double times[] = {0.1, 0.2, 0.7}, point[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const double model[] = {1, 2, 4, 4, 5, 7, 7, 8, 10};
+    pl_report_points p = {.name = "markers",
+                          .frame_count = 3,
+                          .times = times,
+                          .first = starts,
+                          .point = point,
+                          .model = model};
+    assert_ok(ctx, pl_report_add_points(report, &p));
+    p.model = NULL;
+    p.hidden = true;
+    assert_ok(ctx, pl_report_add_points(report, &p));
+    json_t *data = data_of(ctx, report);
+    const json_t *set = first(data, "points");
+    size_t bytes;
+    uint32_t *counts = (uint32_t *)decode(set, "counts", &bytes);
+    assert_int_equal(bytes, 12);
+    assert_memory_equal(counts, ((const uint32_t[]){1, 0, 2}), 12);
+    const struct {
+        const char *name;
+        float expected[9];
+        size_t size;
+    } arrays[] = {{"times", {0.1f, 0.2f, 0.7f}, 12},
+                  {"positions", {1, 2, 3, 4, 5, 6, 7, 8, 9}, 36},
+                  {"model", {1, 2, 4, 4, 5, 7, 7, 8, 10}, 36}};
+    for (int i = 0; i < 3; i++) {
+        void *numbers = decode(set, arrays[i].name, &bytes);
+        assert_int_equal(bytes, arrays[i].size);
+        assert_memory_equal(numbers, arrays[i].expected, bytes);
+        free(numbers);
+    }
+    json_t *other = json_array_get(json_object_get(json_object_get(data, "view"), "points"), 1);
+    assert_true(json_is_null(json_object_get(other, "model")));
+    assert_true(json_is_true(json_object_get(other, "hidden")));
+    assert_string_not_equal(json_string_value(json_object_get(set, "colour")),
+                            json_string_value(json_object_get(other, "colour")));
+    free(counts);
+    json_decref(data);
+    pl_report_destroy(report);
+    pl_context_destroy(ctx);
+}
+
+/* Of a large cloud 20 000 points are kept, from its first to its last. */
+static void test_large_clouds_are_thinned(void **state)
+{
+    (void)state;
+    enum { N = 50000 };
+    pl_context *ctx = test_context(1);
+    pl_report *report = new_report(ctx);
+    double *point = calloc(3 * N, sizeof *point);
+    for (int i = 0; i < N; i++)
+        point[3 * i] = i;
+    pl_report_points p = {
+        .frame_count = 1, .times = (const double[]){0}, .first = (const int[]){0, N}, .point = point};
+    assert_ok(ctx, pl_report_add_points(report, &p));
+    json_t *data = data_of(ctx, report);
+    size_t bytes;
+    float *kept = (float *)decode(first(data, "points"), "positions", &bytes);
+    assert_int_equal(bytes, 20000 * 3 * sizeof(float));
+    assert_true(kept[0] == 0 && kept[3 * 19999] == N - 1);
+    for (int i = 1; i < 20000; i++)
+        assert_true(kept[3 * i] - kept[3 * i - 3] >= 2 && kept[3 * i] - kept[3 * i - 3] <= 3);
+    free(kept);
+    free(point);
+    json_decref(data);
+    pl_report_destroy(report);
+    pl_context_destroy(ctx);
+}
+
 static void test_mesh_collider_brings_its_surface(void **state)
 {
     (void)state;
@@ -446,6 +521,18 @@ static void test_mistakes_are_named_and_change_nothing(void **state)
     assert_int_equal(pl_report_add_collider(report, &c), PL_ERROR_ARGUMENT);
     pl_report_contacts contacts = {.frame_count = 1, .first = (const int[]){2, 1}, .time_step = 1};
     assert_int_equal(pl_report_add_contacts(report, &contacts), PL_ERROR_ARGUMENT);
+    pl_report_points points = {.frame_count = 2,
+                               .times = (const double[]){1, 1},
+                               .first = (const int[]){0, 1, 2},
+                               .point = frames};
+    assert_int_equal(pl_report_add_points(report, &points), PL_ERROR_ARGUMENT);
+    assert_non_null(strstr(pl_context_error(ctx), "times[1]"));
+    points.times = (const double[]){1, 2};
+    points.colour = "red";
+    assert_int_equal(pl_report_add_points(report, &points), PL_ERROR_ARGUMENT);
+    points.colour = NULL;
+    points.first = (const int[]){0, 2, 1};
+    assert_int_equal(pl_report_add_points(report, &points), PL_ERROR_ARGUMENT);
     assert_int_equal(pl_report_add_fit(report, &(pl_report_fit){0}), PL_ERROR_ARGUMENT);
     pl_plot plot = pl_plot_default();
     plot.line_count = 1;
@@ -518,6 +605,13 @@ static pl_status build_small(pl_context *ctx, pl_report *report)
                          .difference_gradient = parameters,
                          .correlation = both,
                          .seconds = 1};
+    const pl_report_points points = {.frame_count = 2,
+                                     .times = (const double[]){0, 1},
+                                     .first = (const int[]){0, 1, 3},
+                                     .point = frames,
+                                     .model = frames + 9};
+    if (status == PL_OK)
+        status = pl_report_add_points(report, &points);
     if (status == PL_OK)
         status = pl_report_add_fit(report, &fit);
     if (status == PL_OK) {
@@ -569,6 +663,8 @@ int main(void)
         cmocka_unit_test(test_frames_are_thinned_to_the_budget),
         cmocka_unit_test(test_frames_that_blew_up_do_not_break_the_page),
         cmocka_unit_test(test_contacts_keep_their_frame_and_forces),
+        cmocka_unit_test(test_points_keep_their_frames_and_model),
+        cmocka_unit_test(test_large_clouds_are_thinned),
         cmocka_unit_test(test_mesh_collider_brings_its_surface),
         cmocka_unit_test(test_gaps_are_null),
         cmocka_unit_test(test_fit_makes_headline_and_sections),

@@ -23,7 +23,8 @@ static const char *const task_text =
     "{\"version\": 1, \"name\": \"Ball and stone\", \"scene\": \"scene.json\","
     " \"unknowns\": [{\"name\": \"mu\", \"quantity\": \"friction\", \"of\": \"floor\","
     "   \"initial\": 0.5, \"true\": 0.2, \"lower\": 0.01, \"upper\": 1}],"
-    " \"loss\": [{\"kind\": \"positions\"}],"
+    " \"loss\": [{\"kind\": \"positions\"}, {\"kind\": \"markers\", \"steps\": [10, 30],"
+    "   \"points\": [[0, -0.1, 0.1], [0, 0, 0.18], [0.1, 0, 0.1]]}, {\"kind\": \"point_cloud\"}],"
     " \"optimizer\": {\"method\": \"levenberg_marquardt\", \"iterations\": 2}}";
 
 /* FOLDER/fit.html: what a fit wrote. */

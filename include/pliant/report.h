@@ -114,6 +114,22 @@ typedef struct pl_report_contacts {
 
 PL_API pl_status pl_report_add_contacts(pl_report *report, const pl_report_contacts *contacts);
 
+/* Observed points, a frame for each time there are some: the view shows the frame nearest to its own
+ * time, paler when that is another. */
+typedef struct pl_report_points {
+    const char *name;   /* NULL = "observed" */
+    const char *colour; /* NULL = the next of the palette, after a fit's three motions */
+    bool hidden;        /* not shown until asked for */
+    int frame_count;
+    const double *times; /* [frame_count] s, ascending */
+    const int *first;    /* [frame_count + 1]: frame i has the points first[i] .. first[i+1]-1 */
+    const double
+        *point; /* [first[frame_count], 3] m; of a large frame 20 000 are kept, evenly chosen */
+    const double *model; /* the same shape, or NULL: where a model has them, joined by lines */
+} pl_report_points;
+
+PL_API pl_status pl_report_add_points(pl_report *report, const pl_report_points *points);
+
 /* --- a simulation, as it runs or afterwards */
 
 /*

@@ -831,6 +831,22 @@ pl_report_contacts._fields_ = [
 ]
 
 
+class pl_report_points(Structure):
+    pass
+
+
+pl_report_points._fields_ = [
+    ("name", c_char_p),
+    ("colour", c_char_p),
+    ("hidden", c_bool),
+    ("frame_count", c_int),
+    ("times", POINTER(c_double)),
+    ("first", POINTER(c_int)),
+    ("point", POINTER(c_double)),
+    ("model", POINTER(c_double)),
+]
+
+
 class pl_recording(Structure):
     pass
 
@@ -1049,6 +1065,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_report_add_trajectory": (pl_status, [POINTER(pl_report), POINTER(pl_report_trajectory)]),
     "pl_report_add_collider": (pl_status, [POINTER(pl_report), POINTER(pl_collider_def)]),
     "pl_report_add_contacts": (pl_status, [POINTER(pl_report), POINTER(pl_report_contacts)]),
+    "pl_report_add_points": (pl_status, [POINTER(pl_report), POINTER(pl_report_points)]),
     "pl_recording_create": (pl_status, [POINTER(pl_scene), POINTER(POINTER(pl_recording))]),
     "pl_recording_destroy": (None, [POINTER(pl_recording)]),
     "pl_recording_add": (pl_status, [POINTER(pl_recording), POINTER(pl_state)]),

@@ -1,5 +1,5 @@
 /* report.html of a fit: the motions of the initial guess, the answer (with its contact forces) and the
- * truth, and the curves. */
+ * truth, what was observed, and the curves. */
 #include "fit/fit.h"
 
 #include <pliant/report.h>
@@ -46,6 +46,51 @@ done:
     return status;
 }
 
+/* What a term was given, and where the rollout kept has it. */
+static pl_status add_observed(pl_fit *fit, pl_report *report, const pl_term *term)
+{
+    static const char *const kinds[] = {"positions", "velocities", "markers", "centre of mass",
+                                        "point cloud"};
+    const pl_task *task = fit->task;
+    pl_evaluation *e = fit->evaluation;
+    pl_status status = PL_OK;
+    double *model = NULL, *times = NULL;
+    char name[128];
+    PL_NEW(fit->ctx, model, 3 * (size_t)pl_term_rows(term), done);
+    PL_NEW(fit->ctx, times, term->step_count, done);
+    for (int i = 0; i < term->step_count; i++) {
+        times[i] = term->steps[i] * task->scene->def.time_step;
+        PL_CHECK(pl_rollout_state(e->rollout, term->steps[i], e->q, e->v), done);
+        PL_CHECK(pl_term_points_at(task, term, term->steps[i], e->q, e->v, model), done);
+    }
+    bool named = term->body >= 0 && task->scene->body_count > 1;
+    snprintf(name, sizeof name, "%s%s%s", kinds[term->kind], named ? " of " : "",
+             named ? task->scene->bodies[term->body].name : "");
+    const pl_report_points points = {.name = name,
+                                     .frame_count = term->step_count,
+                                     .times = times,
+                                     .first = term->first,
+                                     .point = term->target,
+                                     .model = model};
+    status = pl_report_add_points(report, &points);
+done:
+    pl_free(fit->ctx, model);
+    pl_free(fit->ctx, times);
+    return status;
+}
+
+/* Observed places; those of all vertices that were simulated are the target's motion. */
+static pl_status add_observations(pl_fit *fit, pl_report *report)
+{
+    for (int k = 0; k < fit->task->term_count; k++) {
+        const pl_term *term = &fit->task->terms[k];
+        bool motion = term->kind == PL_TERM_POSITIONS && term->simulated;
+        if (term->kind != PL_TERM_VELOCITIES && !motion)
+            PL_TRY(add_observed(fit, report, term));
+    }
+    return PL_OK;
+}
+
 static pl_status add_motions(pl_fit *fit, pl_report *report)
 {
     pl_status status = PL_OK;
@@ -55,6 +100,7 @@ static pl_status add_motions(pl_fit *fit, pl_report *report)
     for (int k = 0; k < fit->task->unknown_count; k++)
         known = known && isfinite(fit->task->unknowns[k].truth);
     PL_CHECK(add_motion(fit, report, fitted, "fitted", 1, true), done);
+    PL_CHECK(add_observations(fit, report), done);
     PL_CHECK(add_colliders(fit->task, report), done);
     PL_CHECK(add_motion(fit, report, fit->task->initial, "initial guess", 0.35, false), done);
     if (known) {

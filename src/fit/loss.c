@@ -85,34 +85,56 @@ static void cloud_row(const pl_term *term, const pl_bvh *bvh, const double *x, c
     }
 }
 
-/* Calls visit for every row of every term at a step. residual is the row's first. */
+/* Calls visit for every row of a term, of every term at a step. residual is the row's first. */
 typedef void (*row_fn)(void *user, const pl_term *term, const row *r, int residual);
+
+static pl_status term_rows(const pl_task *task, const pl_term *term, int step, const double *q,
+                           const double *v, row_fn visit, void *user)
+{
+    const double *x = term->kind == PL_TERM_VELOCITIES ? v : q;
+    bool cloud = term->kind == PL_TERM_CLOUD;
+    int i = find_step(term, step);
+    pl_bvh *bvh = NULL;
+    if (i < 0)
+        return PL_OK;
+    if (cloud)
+        PL_TRY(pl_bvh_create(task->ctx, task->scene->vertex_count, x, term->triangle_count,
+                             term->triangles, &bvh));
+    for (int j = term->first[i]; j < term->first[i + 1]; j++) {
+        row r;
+        if (cloud)
+            cloud_row(term, bvh, x, term->target + 3 * (size_t)j, &r);
+        else
+            fixed_row(term, j - term->first[i], x, term->target + 3 * (size_t)j, &r);
+        visit(user, term, &r, term->first_residual + (cloud ? 1 : 3) * j);
+    }
+    pl_bvh_destroy(task->ctx, bvh);
+    return PL_OK;
+}
 
 static pl_status each_row(const pl_task *task, int step, const double *q, const double *v, row_fn visit,
                           void *user)
 {
-    for (int k = 0; k < task->term_count; k++) {
-        const pl_term *term = &task->terms[k];
-        const double *x = term->kind == PL_TERM_VELOCITIES ? v : q;
-        bool cloud = term->kind == PL_TERM_CLOUD;
-        int i = find_step(term, step);
-        pl_bvh *bvh = NULL;
-        if (i < 0)
-            continue;
-        if (cloud)
-            PL_TRY(pl_bvh_create(task->ctx, task->scene->vertex_count, x, term->triangle_count,
-                                 term->triangles, &bvh));
-        for (int j = term->first[i]; j < term->first[i + 1]; j++) {
-            row r;
-            if (cloud)
-                cloud_row(term, bvh, x, term->target + 3 * (size_t)j, &r);
-            else
-                fixed_row(term, j - term->first[i], x, term->target + 3 * (size_t)j, &r);
-            visit(user, term, &r, term->first_residual + (cloud ? 1 : 3) * j);
-        }
-        pl_bvh_destroy(task->ctx, bvh);
-    }
+    for (int k = 0; k < task->term_count; k++)
+        PL_TRY(term_rows(task, &task->terms[k], step, q, v, visit, user));
     return PL_OK;
+}
+
+/* ------------------------------------------------------------------------------- points */
+
+static void write_point(void *user, const pl_term *term, const row *r, int residual)
+{
+    size_t j = (size_t)(residual - term->first_residual) / (term->kind == PL_TERM_CLOUD ? 1 : 3);
+    const double *target = term->target + 3 * j;
+    double *out = (double *)user + 3 * j;
+    for (int i = 0; i < 3; i++)
+        out[i] = target[i] + r->d[i];
+}
+
+pl_status pl_term_points_at(const pl_task *task, const pl_term *term, int step, const double *q,
+                            const double *v, double *points)
+{
+    return term_rows(task, term, step, q, v, write_point, points);
 }
 
 /* ------------------------------------------------------------------------------- value and gradient */

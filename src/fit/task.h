@@ -206,6 +206,9 @@ pl_status pl_task_complete(pl_task *task, bool (*keep_going)(void *user), void *
 /* Adds the loss terms of one step and their derivatives: dq, dv [n, 3], each may be NULL. */
 pl_status pl_task_loss_at(const pl_task *task, int step, const double *q, const double *v,
                           double *value, double *dq, double *dv);
+/* Where the model has a term's points after one step: rows of points [rows, 3]. */
+pl_status pl_term_points_at(const pl_task *task, const pl_term *term, int step, const double *q,
+                            const double *v, double *points);
 /* Writes the residuals of one step into r [residual_count]. */
 pl_status pl_task_residual_at(const pl_task *task, int step, const double *q, const double *v,
                               double *r);

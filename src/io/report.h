@@ -4,7 +4,8 @@
  *
  * The page's data:
  *   {"version", "subtitle", "headline", "failed", "facts": [{label, value, note}],
- *    "view": {"up": [3], "trajectories": [...], "colliders": [...], "contacts": [...]},
+ *    "view": {"up": [3], "trajectories": [...], "colliders": [...], "contacts": [...],
+ *             "points": [...]},
  *    "sections": [{title, note, items: [{kind: "plot" | "table" | "bars" | "matrix", ...}]}]}
  * Large arrays are base64 of little-endian numbers (report_view.c says which).
  */
@@ -19,17 +20,21 @@ struct pl_report {
     pl_context *ctx;
     pl_report_def def; /* its strings are `title` and `subtitle` below */
     char *title, *subtitle, *headline;
-    bool failed;                                      /* what the headline tells is a failure */
-    pl_text facts, trajectories, colliders, contacts; /* items with commas between them */
-    pl_text sections;                                 /* the last one is still open */
+    bool failed;                                              /* what the headline tells is a failure */
+    pl_text facts, trajectories, colliders, contacts, points; /* items with commas between them */
+    pl_text sections;                                         /* the last one is still open */
     bool section_open, section_empty;
-    int trajectory_count;
+    int trajectory_count, point_set_count;
 };
 
 /* Ends an addition to one of the texts: undone back to `length` when it failed. */
 pl_status pl_report_end(pl_text *text, int length);
 /* A comma unless the list is empty. */
 void pl_report_next(pl_text *list);
+
+/* How many of `count` frames of `bytes` each the report keeps, and which is the k-th of them. */
+int pl_report_kept(const pl_report *report, int count, size_t bytes);
+int pl_report_frame(int k, int kept, int count);
 
 /* The page's sources, embedded by cmake/embed.cmake. */
 typedef struct pl_embedded {

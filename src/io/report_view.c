@@ -15,8 +15,7 @@ pl_report_trajectory pl_report_trajectory_default(void)
     return (pl_report_trajectory){.opacity = 1, .forces = true, .time_step = 0.01};
 }
 
-/* How many of `count` frames of `bytes` each the report keeps. */
-static int kept_frames(const pl_report *report, int count, size_t bytes)
+int pl_report_kept(const pl_report *report, int count, size_t bytes)
 {
     size_t affordable = report->def.max_bytes / (bytes ? bytes : 1);
     size_t kept = (size_t)(count < report->def.max_frames ? count : report->def.max_frames);
@@ -25,8 +24,7 @@ static int kept_frames(const pl_report *report, int count, size_t bytes)
     return (int)(kept > least ? kept : least);
 }
 
-/* The index of the k-th kept frame. */
-static int frame_of(int k, int kept, int count)
+int pl_report_frame(int k, int kept, int count)
 {
     return kept < 2 ? 0 : (int)(((long long)k * (count - 1) + (kept - 1) / 2) / (kept - 1));
 }
@@ -34,7 +32,7 @@ static int frame_of(int k, int kept, int count)
 static void add_times(pl_text *t, float *scratch, int kept, int count, double start, double step)
 {
     for (int k = 0; k < kept; k++)
-        scratch[k] = (float)(start + step * frame_of(k, kept, count));
+        scratch[k] = (float)(start + step * pl_report_frame(k, kept, count));
     pl_text_add(t, ",\"times\":\"");
     pl_text_base64(t, scratch, (size_t)kept * sizeof *scratch);
     pl_text_add(t, "\"");
@@ -135,14 +133,14 @@ pl_status pl_report_add_trajectory(pl_report *report, const pl_report_trajectory
     PL_NEW(ctx, triangles, 3 * (size_t)d->triangle_count, done);
     int count = gather_vertices(d, number, used, triangles);
     size_t row = 3 * (size_t)count;
-    int kept = kept_frames(report, d->frame_count, row * sizeof *positions);
+    int kept = pl_report_kept(report, d->frame_count, row * sizeof *positions);
     PL_NEW(ctx, positions, (size_t)kept * row, done);
     PL_NEW(ctx, box, 6 * (size_t)kept, done);
 
     add_header(report, d, count, kept);
     add_times(t, box, kept, d->frame_count, d->start, d->time_step);
     for (int k = 0; k < kept; k++) {
-        size_t frame = (size_t)frame_of(k, kept, d->frame_count);
+        size_t frame = (size_t)pl_report_frame(k, kept, d->frame_count);
         quantise(d->frames + frame * 3 * (size_t)d->vertex_count, used, count, box + 6 * k,
                  positions + (size_t)k * row);
     }
@@ -259,13 +257,13 @@ pl_status pl_report_add_contacts(pl_report *report, const pl_report_contacts *d)
     float *times = NULL, *arrows = NULL;
     int total = d->first[d->frame_count];
     size_t bytes = 9 * sizeof *arrows * ((size_t)total / (size_t)d->frame_count + 1);
-    int kept = kept_frames(report, d->frame_count, bytes);
+    int kept = pl_report_kept(report, d->frame_count, bytes);
     PL_NEW(ctx, counts, kept, done);
     PL_NEW(ctx, times, kept, done);
     PL_NEW(ctx, arrows, 9 * (size_t)total, done);
     size_t used = 0;
     for (int k = 0; k < kept; k++) {
-        int frame = frame_of(k, kept, d->frame_count);
+        int frame = pl_report_frame(k, kept, d->frame_count);
         for (int c = d->first[frame]; c < d->first[frame + 1]; c++) {
             if (!visible(d, c, 1e-6))
                 continue;

@@ -159,6 +159,8 @@ function layers(viewer, player) {
         element("summary", {}, icon("layers"), "Layers"),
         element("div", { class: "list" },
             viewer.trajectories.map((t) => layerRow(viewer, t)),
+            viewer.points.length > 0 && element("h3", {}, "Observed"),
+            viewer.points.map((p) => layerRow(viewer, p)),
             viewer.forceLargest ? forceRows(viewer, player) : [],
             viewer.colliders.length > 0 && element("h3", {}, "Obstacles"),
             viewer.colliders.map((c) => layerRow(viewer, c)),

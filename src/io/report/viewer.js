@@ -1,5 +1,6 @@
-// The 3-D view: draws trajectories, colliders and contact forces at a time, from an orbiting camera.
-// Order: solid surfaces, ground grids, shadows on the ground, see-through surfaces, arrows on top.
+// The 3-D view: draws trajectories, colliders, observed points and contact forces at a time, from an
+// orbiting camera. Order: solid surfaces, ground grids, shadows on the ground, see-through surfaces,
+// points, arrows on top.
 // Colours leave the shaders multiplied by their opacity.
 
 const SURFACE_VERTEX = `#version 300 es
@@ -222,6 +223,8 @@ class Viewer {
         this.trajectories = view.trajectories.map((t) => new Trajectory(gl, t));
         this.colliders = view.colliders.map((c) => new Collider(gl, c));
         this.contacts = view.contacts.map((c) => new Contacts(c, this.trajectories));
+        this.pointProgram = program(gl, POINT_VERTEX, POINT_FRAGMENT);
+        this.points = view.points.map((p) => new Points(gl, p));
         this.forces = { normal: false, tangent: false, scale: 1 };
         this.makeGrid();
         this.makeArrow();
@@ -279,6 +282,12 @@ class Viewer {
         for (const { box } of this.trajectories)
             for (let i = 0; i < box.length; i += 3) include(Array.from(box.subarray(i, i + 3)));
         const bodies = this.trajectories.length ? Math.hypot(...sub(upper, lower)) / 2 : Infinity;
+        const middle = add(lower, sub(upper, lower), 0.5);
+        for (const { positions } of this.points) // but for outliers
+            for (let i = 0; i < positions.length; i += 3) {
+                const p = Array.from(positions.subarray(i, i + 3));
+                if (Math.hypot(...sub(p, middle)) < 3 * bodies) include(p);
+            }
         for (const c of this.colliders)
             if (c.surface && c.reach < 2 * bodies) include(axisOf(c.model, 3), c.reach);
         if (!isFinite(lower[0])) include([0, 0, 0], 1);
@@ -368,6 +377,7 @@ class Viewer {
         for (const c of this.colliders) if (c.visible && !c.surface) this.drawPlane(c);
         for (const s of all) if (s.opacity < 1) this.drawSurface(s);
         gl.depthMask(true);
+        if (this.points.length) drawPoints(this, this.points, ratio);
         this.drawForces();
         this.dirty = false;
     }
@@ -473,6 +483,12 @@ class Viewer {
             gl.drawArraysInstanced(gl.TRIANGLES, 0, this.arrowCount, count);
         }
         gl.disable(gl.CULL_FACE);
+    }
+
+    // Between stored frames of the first motion, s.
+    get frameSpacing() {
+        const times = this.trajectories.length ? this.trajectories[0].times : [0];
+        return times.length > 1 ? times[1] - times[0] : Infinity;
     }
 
     get triangleCount() {
