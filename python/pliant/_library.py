@@ -26,14 +26,45 @@ Array = NDArray[np.float64]
 PathLike = Union[str, "os.PathLike[str]"]
 
 
+def _waiting_is_chosen() -> bool:
+    return not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}.isdisjoint(os.environ)
+
+
+def _openmp_is_loaded() -> bool:
+    """By somebody else, such as PyTorch: for a variable it is too late."""
+    try:
+        ctypes.CDLL("libgomp.so.1", mode=os.RTLD_NOLOAD)
+    except OSError:
+        return False
+    return True
+
+
+def _shorten_waiting(library: ctypes.CDLL) -> None:
+    """The same by a call: OpenMP hardly spins when it has more threads than the machine has processors.
+
+    So it gets a team of threads that never do anything, for a thread that never ends.
+    """
+    ready, never = threading.Event(), threading.Event()
+
+    def hold_a_team() -> None:
+        nothing = ctypes.cast(library.pl_version, ctypes.c_void_p)
+        library.GOMP_parallel(nothing, None, library.omp_get_num_procs(), 0)
+        ready.set()
+        never.wait()
+
+    threading.Thread(target=hold_a_team, name="pliant-waiting", daemon=True).start()
+    ready.wait()
+
+
 @contextmanager
 def _passive_waiting() -> Iterator[None]:
     """OpenMP's threads would spin while they wait, which costs small scenes and busy machines dearly.
 
     Its library reads the variable as it is loaded. A user's choice stands; other programs see no change.
     """
-    chosen = "OMP_WAIT_POLICY" in os.environ
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    chosen = _waiting_is_chosen()
+    if not chosen:
+        os.environ["OMP_WAIT_POLICY"] = "passive"
     try:
         yield
     finally:
@@ -48,8 +79,11 @@ def _load() -> ctypes.CDLL:
         raise ImportError(f"{path} is missing: install the package with `pip install .`, or let the "
                           "environment variable PLIANT_LIBRARY name the library")
     try:
+        late = _openmp_is_loaded() and not _waiting_is_chosen()
         with _passive_waiting():
             library = _api.declare(ctypes.CDLL(str(path)))
+        if late and hasattr(library, "GOMP_parallel"):
+            _shorten_waiting(library)
     except (OSError, AttributeError) as error:  # not a library, one it needs is missing, or another version
         raise ImportError(f"{path} cannot be used: {error}. `pip install .` builds it anew and names the "
                           "packages it needs") from error
@@ -120,20 +154,31 @@ ERRORS: dict[int, type[Error]] = {
 # ------------------------------------------------------------------------------- lifetime
 
 
+_cores: weakref.WeakSet[Core] = weakref.WeakSet()
+
+
 class Core:
     """One context: its lock, and the C objects waiting to be destroyed.
 
     `with core:` is one thread's turn; calls release the GIL, so the lock is what keeps threads apart.
     Garbage collection may strike anywhere, also inside such a turn: destruction then waits for its end.
+
+    lost: another thread's turn was on when the process forked. Here, in the child, that thread is gone and
+    what it worked on is half done.
     """
 
     def __init__(self) -> None:
+        self.lost = False
         self._lock = threading.RLock()
         self._depth = 0
         self._trash: deque[Handle] = deque()
         self.pointer: Any = None
+        _cores.add(self)
 
     def __enter__(self) -> Core:
+        if self.lost:
+            raise ClosedError("another thread used this context when the process forked: use a context (and "
+                              "scenes) of its own in the child, or start it by the method \"spawn\"")
         self._lock.acquire()
         self._depth += 1
         return self
@@ -155,7 +200,7 @@ class Core:
 
     def _sweep(self) -> None:
         # Whoever holds the lock sweeps after its release, so giving up here loses nothing.
-        while self._trash and self._lock.acquire(blocking=False):
+        while self._trash and not self.lost and self._lock.acquire(blocking=False):
             try:
                 if self._depth:
                     return
@@ -163,6 +208,13 @@ class Core:
                     self._trash.popleft().destroy()
             finally:
                 self._lock.release()
+
+    def after_fork(self) -> None:
+        """In the child: whether the forking thread, the only one left, may use it."""
+        if self._lock.acquire(blocking=False):
+            self._lock.release()
+        else:
+            self.lost = True
 
     def check(self, status: int) -> None:
         """Raises the library's message unless the status is PL_OK."""
@@ -428,6 +480,16 @@ def default_context() -> Context:
     """The context of everything made without one. It is made at first use, with a thread per core."""
     global _default
     with _default_lock:
-        if _default is None or _default.closed:
+        if _default is None or _default.closed or _default._core.lost:
             _default = Context()
         return _default
+
+
+def _after_fork() -> None:
+    global _default_lock
+    _default_lock = threading.Lock()
+    for core in _cores:
+        core.after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -3,12 +3,26 @@
 
 #include <cblas.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 /* OpenBLAS' own; other BLAS libraries do not have it. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
+
+/* A fork copies the thread that calls it and what OpenMP knows of its workers, but not the workers: the
+ * child's next parallel loop would wait for them for ever. Without workers both processes start new
+ * ones. Inside a parallel loop nothing can be done: such a child must not come back to it. */
+static void dismiss_workers(void)
+{
+    omp_pause_resource_all(omp_pause_soft);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(dismiss_workers, NULL, NULL);
+}
 
 pl_context_def pl_context_def_default(void)
 {
