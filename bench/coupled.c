@@ -148,7 +148,7 @@ static pl_status solve(coupled *s, const pl_substep *sub, bool *converged)
         s->iterations++;
         if (newton_step(s, sub, &norm) != PL_OK)
             return PL_OK;
-        *converged = norm <= sim->scene->def.tolerance;
+        *converged = norm <= sim->values->def.tolerance;
         if (*converged || !search(s, &newton, before))
             return PL_OK;
     }
@@ -192,7 +192,7 @@ pl_status bench_coupled(FILE *file, const bench_case *c, pl_context *ctx, int st
     double began = bench_milliseconds(), nested = 0;
     for (int k = 0; status == PL_OK && k < steps; k++) {
         pl_step_info info;
-        status = pl_step_recorded(w.sim, w.state, NULL, &info, again, &s);
+        status = pl_step_recorded(w.sim, w.sim->values, w.state, NULL, &info, again, &s);
         nested += info.iterations;
     }
     double all = bench_milliseconds() - began;

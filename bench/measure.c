@@ -116,7 +116,8 @@ pl_status bench_backward(bench_world *w, pl_rollout *rollout, const pl_adjoint_d
     pl_state *start = NULL;
     pl_gradient *gradient = NULL;
     int steps = pl_rollout_steps(rollout);
-    unsigned wanted = PL_GRAD_POSITION | PL_GRAD_VELOCITY | PL_GRAD_YOUNG | PL_GRAD_FRICTION;
+    unsigned wanted =
+        PL_BIT(PL_POSITION) | PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG) | PL_BIT(PL_FRICTION);
     pl_status status = pl_state_create(w->scene, &start);
     if (status == PL_OK)
         status = pl_gradient_create(w->scene, steps, wanted, &gradient);

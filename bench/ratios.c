@@ -81,7 +81,7 @@ static void krylov_iteration(pl_sim *sim, double *dots)
 static pl_status krylov_ratio(FILE *file, pl_sim *sim, const char *scene)
 {
     const pl_pattern *p = pl_elastic_pattern(sim->elastic);
-    PL_TRY(pl_matrix_refresh(sim, PL_FACTOR_TANGENT, sim->scene->def.time_step, sim->iterate));
+    PL_TRY(pl_matrix_refresh(sim, PL_FACTOR_TANGENT, sim->values->def.time_step, sim->iterate));
     size_t factor = (size_t)pl_chol_get_cost(pl_matrix_factor(sim)).correct_bytes / sizeof(double);
     size_t others =
         ((size_t)p->nnz * (9 * sizeof(double) + sizeof(int)) + (size_t)p->n * 16 * 3 * sizeof(double)) /
@@ -104,7 +104,7 @@ static pl_status krylov_ratio(FILE *file, pl_sim *sim, const char *scene)
 /* W with its columns kept against W asked anew of the factor. */
 static pl_status delassus_ratio(FILE *file, pl_sim *sim, const char *scene)
 {
-    double h = sim->scene->def.time_step, kept, anew = INFINITY;
+    double h = sim->values->def.time_step, kept, anew = INFINITY;
     pl_status status = pl_matrix_refresh(sim, PL_FACTOR_TANGENT, h, sim->iterate);
     for (int k = 0; status == PL_OK && k < REPEATS / 5; k++) {
         pl_delassus_reset(&sim->delassus);

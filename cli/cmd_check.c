@@ -33,9 +33,10 @@ static void print_text(const check_options *options, const pl_check_result *r)
     for (int k = 0; k < r->row_count; k++) {
         const pl_check_row *row = &r->rows[k];
         double size = fmax(fabs(row->adjoint), fabs(row->difference));
-        printf("%-14s %-9s %7d %16.9g %16.9g %9.1e %9.1e %8.0e %9.1e  %s%s\n", row->name,
-               row->along_gradient ? "gradient" : "random", row->values, row->adjoint, row->difference,
-               row->error, size > 0 ? row->uncertainty / size : 0, row->step, row->sweep_error,
+        printf("%-14s %-9s %7d %16.9g %16.9g %9.1e %9.1e %8.0e %9.1e  %s%s\n",
+               pl_channel_get(row->channel)->name, row->along_gradient ? "gradient" : "random",
+               row->values, row->adjoint, row->difference, row->error,
+               size > 0 ? row->uncertainty / size : 0, row->step, row->sweep_error,
                verdicts[row->verdict], row->one_sided ? " (one-sided)" : "");
         for (int s = 0; options->sweep && s < row->step_count; s++)
             printf("%-24s %7.0e %16s %16.9g\n", "", row->steps[s], "", row->differences[s]);
@@ -54,10 +55,11 @@ static json_t *row_json(const pl_check_row *row)
     for (int s = 0; s < row->step_count; s++)
         json_array_append_new(sweep, json_pack("[f, f]", row->steps[s], row->differences[s]));
     return json_pack("{s:s, s:s, s:i, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:o}", "of",
-                     row->name, "along", row->along_gradient ? "gradient" : "random", "values",
-                     row->values, "one_sided", row->one_sided, "adjoint", row->adjoint, "tangent",
-                     row->tangent, "difference", row->difference, "uncertainty", row->uncertainty,
-                     "error", row->error, "sweep_error", row->sweep_error, "step", row->step, "verdict",
+                     pl_channel_get(row->channel)->name, "along",
+                     row->along_gradient ? "gradient" : "random", "values", row->values, "one_sided",
+                     row->one_sided, "adjoint", row->adjoint, "tangent", row->tangent, "difference",
+                     row->difference, "uncertainty", row->uncertainty, "error", row->error,
+                     "sweep_error", row->sweep_error, "step", row->step, "verdict",
                      verdicts[row->verdict], "sweep", sweep);
 }
 
@@ -86,12 +88,13 @@ static bool show_progress(void *user, int done, int total)
 /* A check of nothing would pass: kinds asked for by name must be in the scene. */
 static int require_kinds(const check_options *options, const pl_check_result *r)
 {
-    unsigned missing = options->wrt ? options->def.wanted : 0;
+    pl_channels missing = options->wrt ? options->def.wanted : 0;
     for (int k = 0; k < r->row_count; k++)
-        missing &= ~r->rows[k].kind;
-    for (unsigned kind = 1; pl_gradient_name(kind); kind <<= 1)
-        if (missing & kind)
-            fprintf(stderr, "pliant: error: the scene has no %s to check\n", pl_gradient_name(kind));
+        missing &= ~PL_BIT(r->rows[k].channel);
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        if (missing & PL_BIT(c))
+            fprintf(stderr, "pliant: error: the scene has no %s to check\n",
+                    pl_channel_get((pl_channel)c)->name);
     return missing ? CLI_BAD_INPUT : CLI_OK;
 }
 
@@ -178,7 +181,7 @@ int cmd_check(int argc, char **argv)
     if (!cli_loss_find(options.loss, 0, &nothing, &known))
         return cli_usage(&command, "--loss: expected %s, got '%s'", cli_loss_names(), options.loss);
     if (!(options.def.wanted = cli_gradient_kinds(options.wrt)))
-        return cli_usage(&command, CLI_BAD_KINDS, options.wrt);
+        return cli_usage(&command, CLI_BAD_KINDS, cli_name_kinds("", "").text, options.wrt);
     options.def.seed = (unsigned)seed;
     pl_context *ctx = cli_context(options.threads, options.verbose);
     if (!ctx)

@@ -21,8 +21,8 @@ typedef struct grad_options {
 
 /* One line of the result: the sum over an owner's entries, component by component. */
 typedef struct grad_row {
-    const char *kind, *unit;
-    char owner[128];
+    const char *kind;
+    char unit[32], owner[128];
     int entries; /* numbers behind the sum, of each component */
     int width;
     double sum[6];
@@ -42,8 +42,7 @@ typedef struct grad_part {
     int blocks, stride, rows, width;
 } grad_part;
 
-static void add_row(grad_table *table, unsigned kind, const char *unit, const char *owner,
-                    grad_part part)
+static void add_row(grad_table *table, const pl_channel_info *of, const char *owner, grad_part part)
 {
     if (table->count == table->capacity) {
         int capacity = 2 * table->capacity + 32;
@@ -55,10 +54,9 @@ static void add_row(grad_table *table, unsigned kind, const char *unit, const ch
         table->capacity = capacity;
     }
     grad_row *row = &table->rows[table->count++];
-    *row = (grad_row){.kind = pl_gradient_name(kind),
-                      .unit = unit,
-                      .entries = part.blocks * part.rows,
-                      .width = part.width};
+    *row = (grad_row){.kind = of->name, .entries = part.blocks * part.rows, .width = part.width};
+    snprintf(row->unit, sizeof row->unit, "1%s%s%s", *of->unit ? "/(" : "", of->unit,
+             *of->unit ? ")" : "");
     snprintf(row->owner, sizeof row->owner, "%s", owner);
     for (int b = 0; b < part.blocks; b++)
         for (int i = 0; i < part.rows * part.width; i++) {
@@ -69,79 +67,47 @@ static void add_row(grad_table *table, unsigned kind, const char *unit, const ch
     row->norm = sqrt(row->norm);
 }
 
-static void body_rows(const pl_scene *scene, const pl_gradient *g, grad_table *table)
+/* What a person calls an owner: its name, or its kind and number. */
+static void name_owner(const pl_scene *scene, pl_owner kind, int owner, char *out, size_t size)
 {
-    const struct {
-        unsigned kind;
-        const double *values;
-        const char *unit;
-        bool vertices; /* [n, 3] instead of [element_count] */
-    } kinds[] = {
-        {PL_GRAD_POSITION, g->position, "1/m", true},   {PL_GRAD_VELOCITY, g->velocity, "s/m", true},
-        {PL_GRAD_YOUNG, g->young, "1/Pa", false},       {PL_GRAD_POISSON, g->poisson, "1", false},
-        {PL_GRAD_DENSITY, g->density, "m^3/kg", false}, {PL_GRAD_BENDING, g->bending, "1/(N m)", false},
-        {PL_GRAD_DAMPING, g->damping, "s", false},
-    };
-    int bodies = pl_scene_get_info(scene).body_count;
     pl_body_info body;
-    for (int k = 0; k < CLI_COUNT(kinds); k++)
-        for (int b = 0; kinds[k].values && b < bodies && pl_scene_body(scene, b, &body) == PL_OK; b++) {
-            grad_part part = {.values = kinds[k].values, .blocks = 1};
-            part.values += kinds[k].vertices ? 3 * body.vertex_offset : body.element_offset;
-            part.rows = kinds[k].vertices ? body.vertex_count : body.element_count;
-            part.width = kinds[k].vertices ? 3 : 1;
-            if (kinds[k].kind != PL_GRAD_BENDING || body.cloth)
-                add_row(table, kinds[k].kind, kinds[k].unit, body.name, part);
-        }
-}
-
-/* One row for each of `count` owners of an input [steps, count, width], summed over the steps. */
-static void owner_rows(grad_table *table, unsigned kind, const char *unit, const char *owner, int steps,
-                       const double *values, int count, int width)
-{
-    for (int k = 0; values && k < count; k++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s %d", owner, k);
-        add_row(table, kind, unit, name,
-                (grad_part){values + width * k, steps, width * count, 1, width});
-    }
-}
-
-static void collider_rows(const pl_scene *scene, const pl_gradient *g, grad_table *table)
-{
-    pl_scene_info info = pl_scene_get_info(scene);
     pl_collider_def collider;
-    pl_body_info body;
-    char name[192];
-    for (int c = 0; g->collider_pose && c < info.collider_count; c++)
-        if (pl_scene_collider(scene, c, &collider) == PL_OK)
-            add_row(table, PL_GRAD_COLLIDER_POSE, "1/m, 1/rad", collider.name,
-                    (grad_part){g->collider_pose + 6 * c, g->steps, 6 * info.collider_count, 1, 6});
-    for (int k = 0; g->friction && k < info.collider_count * info.body_count; k++)
-        if (pl_scene_collider(scene, k / info.body_count, &collider) == PL_OK &&
-            pl_scene_body(scene, k % info.body_count, &body) == PL_OK) {
-            snprintf(name, sizeof name, "%s, %s", collider.name, body.name);
-            add_row(table, PL_GRAD_FRICTION, "1", name, (grad_part){g->friction + k, 1, 1, 1, 1});
-        }
+    if (kind == PL_OWNER_BODY && pl_scene_body(scene, owner, &body) == PL_OK)
+        snprintf(out, size, "%s", body.name);
+    else if (kind == PL_OWNER_COLLIDER && pl_scene_collider(scene, owner, &collider) == PL_OK)
+        snprintf(out, size, "%s", collider.name);
+    else
+        snprintf(out, size, "%s %d", pl_owner_name(kind), owner);
 }
 
-static void input_rows(const pl_scene *scene, const pl_gradient *g, grad_table *table)
+/* Rows for one owner of a channel: one, or of what it has with each body one each. */
+static void owner_rows(const pl_scene *scene, const pl_gradient *g, pl_channel channel, int owner,
+                       grad_table *table)
 {
-    pl_scene_info info = pl_scene_get_info(scene);
+    const pl_channel_info *of = pl_channel_get(channel);
+    int first, count, width = of->gradient_width;
+    int steps = of->role == PL_INPUT ? g->steps : 1;
+    char name[96], pair[192];
     pl_body_info body;
-    for (int b = 0; g->vertex_force && b < info.body_count && pl_scene_body(scene, b, &body) == PL_OK;
-         b++) {
-        grad_part part = {g->vertex_force + 3 * body.vertex_offset, g->steps, 3 * info.vertex_count,
-                          body.vertex_count, 3};
-        add_row(table, PL_GRAD_VERTEX_FORCE, "1/N", body.name, part);
+    if (pl_scene_rows(scene, channel, owner, &first, &count) != PL_OK)
+        return;
+    name_owner(scene, of->owner, owner, name, sizeof name);
+    grad_part part = {.values = g->of[channel] + (size_t)first * (size_t)width,
+                      .blocks = steps,
+                      .stride = width * pl_scene_row_count(scene, channel),
+                      .rows = count,
+                      .width = width};
+    if (channel == PL_BENDING && pl_scene_body(scene, owner, &body) == PL_OK && !body.cloth)
+        return;
+    if (of->row != PL_ROW_BODY) {
+        add_row(table, of, name, part);
+        return;
     }
-    owner_rows(table, PL_GRAD_FORCE, "1/its unit", "force", g->steps, g->force, info.force_count, 3);
-    owner_rows(table, PL_GRAD_WIND, "s/m", "wind", g->steps, g->wind, info.wind_count, 3);
-    if (g->pin_target && info.pin_vertex_count > 0) {
-        grad_part part = {g->pin_target, g->steps, 3 * info.pin_vertex_count, info.pin_vertex_count, 3};
-        add_row(table, PL_GRAD_PIN_TARGET, "1/m", "all pins", part);
+    part.rows = 1;
+    for (int b = 0; b < count && pl_scene_body(scene, b, &body) == PL_OK; b++, part.values += width) {
+        snprintf(pair, sizeof pair, "%s, %s", name, body.name);
+        add_row(table, of, pair, part);
     }
-    owner_rows(table, PL_GRAD_COMPLIANCE, "N/m", "pin", 1, g->compliance, info.pin_count, 1);
 }
 
 static void print_text(const char *loss, const pl_adjoint_info *a, const pl_rollout *rollout,
@@ -192,10 +158,10 @@ static bool watch(void *user, int step, const pl_state *state, const pl_step_inf
 }
 
 /* "All" leaves vertex forces out: an array as large as the whole trajectory, which few ask for. */
-static unsigned choose_kinds(const grad_options *options)
+static pl_channels choose_kinds(const grad_options *options)
 {
-    unsigned kinds = cli_gradient_kinds(options->wrt);
-    return options->wrt ? kinds : kinds & ~(unsigned)PL_GRAD_VERTEX_FORCE;
+    pl_channels kinds = cli_gradient_kinds(options->wrt);
+    return options->wrt ? kinds : kinds & ~PL_BIT(PL_VERTEX_FORCE);
 }
 
 static int print_rows(const char *path, const grad_options *options, const pl_scene *scene,
@@ -204,9 +170,11 @@ static int print_rows(const char *path, const grad_options *options, const pl_sc
 {
     grad_table table = {0};
     int code = CLI_OK;
-    body_rows(scene, gradient, &table);
-    input_rows(scene, gradient, &table);
-    collider_rows(scene, gradient, &table);
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        for (int o = 0;
+             gradient->of[c] && o < pl_scene_owner_count(scene, pl_channel_get((pl_channel)c)->owner);
+             o++)
+            owner_rows(scene, gradient, (pl_channel)c, o, &table);
     if (options->json)
         code = print_json(path, options->loss, info, rollout, &table);
     else
@@ -274,15 +242,16 @@ int cmd_grad(int argc, char **argv)
         {"json", CLI_FLAG, &options.json, NULL, "print the result as JSON"},
         {"verbose", CLI_FLAG, &options.verbose, NULL, "say more on stderr"},
     };
+    const cli_kinds details = cli_name_kinds(
+        "Losses: distance = 1/(2N) sum |x - x_start|^2, x|y|z = mean coordinate, speed = 1/(2N)\n"
+        "sum |v|^2. Kinds: ",
+        ".\nA sum over a body is the derivative for a change that is the same everywhere in it.");
     const cli_command command = {
         .name = "grad",
         .arguments = "SCENE",
         .summary =
             "Gradient of a loss at the end of a simulation with respect to what the scene holds.",
-        .details =
-            "Losses: distance = 1/(2N) sum |x - x_start|^2, x|y|z = mean coordinate, speed = 1/(2N)\n"
-            "sum |v|^2. Kinds: " CLI_KINDS ".\n"
-            "A sum over a body is the derivative for a change that is the same everywhere in it.",
+        .details = details.text,
         .min_arguments = 1,
         .max_arguments = 1,
         .option_count = CLI_COUNT(table),
@@ -300,7 +269,7 @@ int cmd_grad(int argc, char **argv)
     if (!cli_loss_find(options.loss, 0, &nothing, &known))
         return cli_usage(&command, "--loss: expected %s, got '%s'", cli_loss_names(), options.loss);
     if (!cli_gradient_kinds(options.wrt))
-        return cli_usage(&command, CLI_BAD_KINDS, options.wrt);
+        return cli_usage(&command, CLI_BAD_KINDS, cli_name_kinds("", "").text, options.wrt);
     pl_context *ctx = cli_context(options.threads, options.verbose);
     if (!ctx)
         return CLI_FAILED;

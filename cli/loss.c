@@ -53,19 +53,32 @@ bool cli_loss_term(void *user, int step, const double *q, const double *v, doubl
     return true;
 }
 
-unsigned cli_gradient_kinds(const char *list)
+pl_channels cli_gradient_kinds(const char *list)
 {
-    unsigned kinds = 0;
+    pl_channels kinds = 0;
     while (list && *list) {
+        char name[64];
         size_t length = strcspn(list, ",");
-        unsigned kind = 1;
-        while (pl_gradient_name(kind) && (strlen(pl_gradient_name(kind)) != length ||
-                                          strncmp(pl_gradient_name(kind), list, length) != 0))
-            kind <<= 1;
-        if (!pl_gradient_name(kind))
+        snprintf(name, sizeof name, "%.*s", (int)length, list);
+        pl_channel channel = pl_channel_find(name);
+        if (channel == PL_CHANNEL_COUNT)
             return 0;
-        kinds |= kind;
+        kinds |= PL_BIT(channel);
         list += length + (list[length] == ',');
     }
-    return list ? kinds : ~0u;
+    return list ? kinds : ~0ull;
+}
+
+cli_kinds cli_name_kinds(const char *before, const char *behind)
+{
+    cli_kinds out;
+    int used = snprintf(out.text, sizeof out.text, "%s", before);
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        used += snprintf(out.text + used, sizeof out.text - (size_t)used, "%s%s",
+                         c == 0       ? ""
+                         : c % 7 == 0 ? ",\n"
+                                      : ", ",
+                         pl_channel_get((pl_channel)c)->name);
+    snprintf(out.text + used, sizeof out.text - (size_t)used, "%s", behind);
+    return out;
 }

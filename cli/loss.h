@@ -22,12 +22,14 @@ const char *cli_loss_names(void);
 bool cli_loss_term(void *user, int step, const double *q, const double *v, double *value, double *dq,
                    double *dv);
 
-/* The PL_GRAD_ bits of a list such as "young,friction"; 0 when a name is unknown. NULL = all. */
-unsigned cli_gradient_kinds(const char *list);
-/* All of them, for a help; and what to say of a list with another. */
-#define CLI_KINDS                                                                                      \
-    "position, velocity, vertex_force, force, wind, pin_target,\n"                                     \
-    "collider_pose, young, poisson, density, bending, damping, friction, compliance"
-#define CLI_BAD_KINDS "--wrt: expected a list of " CLI_KINDS "; got '%s'"
+/* The channels of a list such as "young,friction"; 0 when a name is unknown. NULL = all. */
+pl_channels cli_gradient_kinds(const char *list);
+
+/* Before all their names, for a help or a message, and behind. */
+typedef struct cli_kinds {
+    char text[1024];
+} cli_kinds;
+cli_kinds cli_name_kinds(const char *before, const char *behind);
+#define CLI_BAD_KINDS "--wrt: expected a list of %s; got '%s'"
 
 #endif

@@ -59,7 +59,7 @@ static pl_status evaluate(void *user, const double *force, double *loss, double 
     pl_rollout_def def = pl_rollout_def_default();
     pl_adjoint_def adjoint = pl_adjoint_def_default();
     def.steps = STEPS;
-    def.inputs.force = force;
+    def.inputs.of[PL_FORCE] = force;
     adjoint.contact_epsilon2 = p->backward;
     PL_CHECK(pl_state_create(p->w.scene, &state), done);
     PL_CHECK(pl_rollout_run(p->w.sim, state, &def, &rollout), done);
@@ -67,10 +67,10 @@ static pl_status evaluate(void *user, const double *force, double *loss, double 
         memcpy(p->target, state->q, sizeof(double) * 3 * (size_t)p->n);
         goto done;
     }
-    PL_CHECK(pl_gradient_create(p->w.scene, STEPS, PL_GRAD_FORCE, &g), done);
+    PL_CHECK(pl_gradient_create(p->w.scene, STEPS, PL_BIT(PL_FORCE), &g), done);
     PL_CHECK(pl_rollout_backward(rollout, &adjoint, distance_to_target, p, g, &info), done);
     *loss = info.loss;
-    memcpy(gradient, g->force, sizeof(double) * UNKNOWNS);
+    memcpy(gradient, g->of[PL_FORCE], sizeof(double) * UNKNOWNS);
 done:
     pl_gradient_destroy(p->w.scene, g);
     pl_rollout_destroy(rollout);

@@ -69,7 +69,7 @@ static void build(study *s, bool bouncing, int steps, bench_world *w)
 static pl_status end_of(bench_world *w, double mu, int steps, double *out)
 {
     pl_state *state = NULL;
-    pl_status status = pl_scene_set_param(w->scene, PL_FRICTION, 0, 1, &mu);
+    pl_status status = pl_params_set(pl_scene_params(w->scene), PL_FRICTION, 0, 1, &mu);
     if (status == PL_OK)
         status = pl_state_create(w->scene, &state);
     for (int k = 0; status == PL_OK && k < steps; k++)
@@ -105,14 +105,14 @@ static pl_status sweep(bench_world *w, int steps, horizon_result *r)
     r->forward = 1e3 * (cli_seconds() - began) / steps;
     if (status == PL_OK)
         status = pl_gradient_create(w->scene, steps,
-                                    PL_GRAD_VELOCITY | PL_GRAD_YOUNG | PL_GRAD_FRICTION, &g);
+                                    PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG) | PL_BIT(PL_FRICTION), &g);
     if (status == PL_OK)
         status = pl_rollout_backward(rollout, &adjoint, study_mean_x, &loss, g, &info);
     if (status == PL_OK) {
         r->backward = info.milliseconds / steps;
-        r->velocity = norm(g->velocity, 3 * scene.vertex_count);
-        r->young = norm(g->young, scene.element_count);
-        r->friction = g->friction[0];
+        r->velocity = norm(g->of[PL_VELOCITY], 3 * scene.vertex_count);
+        r->young = norm(g->of[PL_YOUNG], scene.element_count);
+        r->friction = g->of[PL_FRICTION][0];
         r->residual = info.residual;
         r->bytes = (double)pl_rollout_bytes(rollout);
         r->iterations = (double)info.iterations / steps;

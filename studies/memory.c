@@ -49,9 +49,10 @@ static pl_status run(bench_world *w, int steps, double budget, memory_result *r)
         status = pl_rollout_run(w->sim, state, &def, &rollout);
     r->forward = 1e3 * (cli_seconds() - began) / steps;
     if (status == PL_OK)
-        status = pl_gradient_create(
-            w->scene, steps, PL_GRAD_POSITION | PL_GRAD_VELOCITY | PL_GRAD_YOUNG | PL_GRAD_FRICTION,
-            &r->gradient);
+        status = pl_gradient_create(w->scene, steps,
+                                    PL_BIT(PL_POSITION) | PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG) |
+                                        PL_BIT(PL_FRICTION),
+                                    &r->gradient);
     if (status == PL_OK)
         status = pl_rollout_backward(rollout, &adjoint, study_mean_x, &loss, r->gradient, &info);
     if (status == PL_OK) {
@@ -68,9 +69,11 @@ static pl_status run(bench_world *w, int steps, double budget, memory_result *r)
 static bool same(const pl_scene_info *info, const pl_gradient *a, const pl_gradient *b)
 {
     size_t n3 = sizeof(double) * 3 * (size_t)info->vertex_count;
-    return memcmp(a->position, b->position, n3) == 0 && memcmp(a->velocity, b->velocity, n3) == 0 &&
-           memcmp(a->young, b->young, sizeof(double) * (size_t)info->element_count) == 0 &&
-           memcmp(a->friction, b->friction, sizeof(double)) == 0;
+    return memcmp(a->of[PL_POSITION], b->of[PL_POSITION], n3) == 0 &&
+           memcmp(a->of[PL_VELOCITY], b->of[PL_VELOCITY], n3) == 0 &&
+           memcmp(a->of[PL_YOUNG], b->of[PL_YOUNG], sizeof(double) * (size_t)info->element_count) ==
+               0 &&
+           memcmp(a->of[PL_FRICTION], b->of[PL_FRICTION], sizeof(double)) == 0;
 }
 
 pl_status study_memory(study *s)
@@ -93,7 +96,7 @@ pl_status study_memory(study *s)
         study_cell(&table, "%.2f", (double)r[k].recomputed / steps);
         study_cell(&table, "%.2f", r[k].forward);
         study_cell(&table, "%.2f", r[k].backward);
-        study_cell(&table, "%.17g", status == PL_OK ? r[k].gradient->friction[0] : 0);
+        study_cell(&table, "%.17g", status == PL_OK ? r[k].gradient->of[PL_FRICTION][0] : 0);
         if (status == PL_OK && !study_progress(s, k + 1, BUDGETS))
             status = study_stopped(s);
     }

@@ -19,98 +19,58 @@ typedef struct test_problem {
     double value;
 } test_problem;
 
-typedef struct test_field {
-    const char *name;
-    unsigned flag;
-    size_t offset;
-    double unit;      /* a small change; 0 = of the value's own size */
-    double tolerance; /* relative */
-} test_field;
+enum { TEST_FIELDS = PL_CHANNEL_COUNT };
 
-/* Material parameters act through the whole body's deformation: their differences are noisier. */
-static const test_field test_fields[] = {
-    {"position", PL_GRAD_POSITION, offsetof(pl_gradient, position), 1e-3, 1e-6},
-    {"velocity", PL_GRAD_VELOCITY, offsetof(pl_gradient, velocity), 1e-1, 1e-6},
-    {"vertex force", PL_GRAD_VERTEX_FORCE, offsetof(pl_gradient, vertex_force), 1e-2, 1e-6},
-    {"force", PL_GRAD_FORCE, offsetof(pl_gradient, force), 1e-1, 1e-6},
-    {"wind", PL_GRAD_WIND, offsetof(pl_gradient, wind), 1e-1, 1e-6},
-    {"pin target", PL_GRAD_PIN_TARGET, offsetof(pl_gradient, pin_target), 1e-3, 1e-6},
-    {"collider pose", PL_GRAD_COLLIDER_POSE, offsetof(pl_gradient, collider_pose), 1e-3, 1e-6},
-    {"young", PL_GRAD_YOUNG, offsetof(pl_gradient, young), 0, 1e-5},
-    {"poisson", PL_GRAD_POISSON, offsetof(pl_gradient, poisson), 0, 1e-5},
-    {"density", PL_GRAD_DENSITY, offsetof(pl_gradient, density), 0, 1e-5},
-    {"bending", PL_GRAD_BENDING, offsetof(pl_gradient, bending), 0, 1e-5},
-    {"damping", PL_GRAD_DAMPING, offsetof(pl_gradient, damping), 0, 1e-5},
-    {"friction", PL_GRAD_FRICTION, offsetof(pl_gradient, friction), 0, 1e-6},
-    {"compliance", PL_GRAD_COMPLIANCE, offsetof(pl_gradient, compliance), 0, 1e-6},
+/* A small change of a channel; 0 = of the value's own size. */
+static const double test_units[TEST_FIELDS] = {
+    [PL_POSITION] = 1e-3, [PL_VELOCITY] = 1e-1,   [PL_VERTEX_FORCE] = 1e-2,  [PL_FORCE] = 1e-1,
+    [PL_WIND] = 1e-1,     [PL_PIN_TARGET] = 1e-3, [PL_COLLIDER_POSE] = 1e-3,
 };
 
-enum { TEST_FIELDS = sizeof test_fields / sizeof *test_fields };
+static inline const pl_channel_info *test_info(int field)
+{
+    return pl_channel_get((pl_channel)field);
+}
+
+/* Relative. Material parameters act through the whole body's deformation: their differences are
+ * noisier. */
+static inline double test_tolerance(int field)
+{
+    return test_info(field)->row == PL_ROW_ELEMENT ? 1e-5 : 1e-6;
+}
 
 static inline double *test_values(const pl_gradient *g, int field)
 {
-    double *values;
-    memcpy(&values, (const char *)g + test_fields[field].offset, sizeof values);
-    return values;
+    return g->of[field];
 }
 
 static inline int test_count(const test_problem *p, int field)
 {
-    const pl_scene_info *s = &p->info;
-    const int counts[TEST_FIELDS] = {3 * s->vertex_count,
-                                     3 * s->vertex_count,
-                                     3 * s->vertex_count * p->steps,
-                                     3 * s->force_count * p->steps,
-                                     3 * s->wind_count * p->steps,
-                                     3 * s->pin_vertex_count * p->steps,
-                                     6 * s->collider_count * p->steps,
-                                     s->element_count,
-                                     s->element_count,
-                                     s->element_count,
-                                     s->element_count,
-                                     s->element_count,
-                                     s->collider_count * s->body_count,
-                                     s->pin_count};
-    return counts[field];
+    return pl_scene_row_count(p->w.scene, (pl_channel)field) * test_info(field)->gradient_width *
+           (test_info(field)->role == PL_INPUT ? p->steps : 1);
 }
 
 static inline pl_gradient *test_gradient(const test_problem *p)
 {
     pl_gradient *g = NULL;
-    assert_ok(p->w.ctx, pl_gradient_create(p->w.scene, p->steps, ~0u, &g));
+    assert_ok(p->w.ctx, pl_gradient_create(p->w.scene, p->steps, ~0ull, &g));
     return g;
 }
 
 /* The parameters of every owner, read from (or written to) the arrays of `at`. */
 static inline void test_parameters(const test_problem *p, const pl_gradient *at, bool write)
 {
-    pl_scene *scene = p->w.scene;
-    const struct {
-        pl_param param;
-        double *values;
-    } per_body[] = {{PL_YOUNG, at->young},
-                    {PL_POISSON, at->poisson},
-                    {PL_DENSITY, at->density},
-                    {PL_BENDING, at->bending},
-                    {PL_DAMPING, at->damping}};
-    for (int k = 0; k < 5; k++)
-        for (int b = 0; b < p->info.body_count; b++) {
-            pl_body_info body;
-            assert_ok(p->w.ctx, pl_scene_body(scene, b, &body));
-            double *values = per_body[k].values + body.element_offset;
-            assert_ok(
-                p->w.ctx,
-                write ? pl_scene_set_param(scene, per_body[k].param, b, body.element_count, values)
-                      : pl_scene_get_param(scene, per_body[k].param, b, body.element_count, values));
+    pl_params *params = pl_scene_params(p->w.scene);
+    for (int c = 0; c < TEST_FIELDS; c++)
+        for (int o = 0; test_info(c)->role == PL_PARAMETER &&
+                        o < pl_scene_owner_count(p->w.scene, test_info(c)->owner);
+             o++) {
+            int first, count;
+            assert_ok(p->w.ctx, pl_scene_rows(p->w.scene, (pl_channel)c, o, &first, &count));
+            double *values = at->of[c] + first;
+            assert_ok(p->w.ctx, write ? pl_params_set(params, (pl_channel)c, o, count, values)
+                                      : pl_params_get(params, (pl_channel)c, o, count, values));
         }
-    for (int c = 0; c < p->info.collider_count; c++) {
-        double *mu = at->friction + (size_t)c * (size_t)p->info.body_count;
-        assert_ok(p->w.ctx, write ? pl_scene_set_param(scene, PL_FRICTION, c, p->info.body_count, mu)
-                                  : pl_scene_get_param(scene, PL_FRICTION, c, p->info.body_count, mu));
-    }
-    for (int k = 0; k < p->info.pin_count; k++)
-        assert_ok(p->w.ctx, write ? pl_scene_set_param(scene, PL_COMPLIANCE, k, 1, at->compliance + k)
-                                  : pl_scene_get_param(scene, PL_COMPLIANCE, k, 1, at->compliance + k));
 }
 
 /* Takes over a started world, with its own values as the base. Inputs: the forces `force` and winds
@@ -120,21 +80,21 @@ static inline test_problem test_problem_new(test_world w, int steps, const doubl
 {
     test_problem p = {.w = w, .steps = steps, .info = pl_scene_get_info(w.scene)};
     p.base = test_gradient(&p);
-    memcpy(p.base->position, w.state->q, sizeof(double) * 3 * (size_t)w.n);
-    memcpy(p.base->velocity, w.state->v, sizeof(double) * 3 * (size_t)w.n);
+    memcpy(p.base->of[PL_POSITION], w.state->q, sizeof(double) * 3 * (size_t)w.n);
+    memcpy(p.base->of[PL_VELOCITY], w.state->v, sizeof(double) * 3 * (size_t)w.n);
     test_parameters(&p, p.base, false);
     for (int k = 0; k < 3 * steps * p.info.force_count; k++)
-        p.base->force[k] = force[k % 3];
+        p.base->of[PL_FORCE][k] = force[k % 3];
     for (int k = 0; k < 3 * steps * p.info.wind_count; k++)
-        p.base->wind[k] = wind[k % 3];
+        p.base->of[PL_WIND][k] = wind[k % 3];
     int rows = 3 * p.info.pin_vertex_count;
     for (int k = 0; k < steps * rows; k++)
-        p.base->pin_target[k] = w.state->pin_target[k % rows] + 1e-3 * (k / rows);
+        p.base->of[PL_PIN_TARGET][k] = w.state->input[PL_PIN_TARGET][k % rows] + 1e-3 * (k / rows);
     p.pose = calloc(7 * (size_t)(steps * p.info.collider_count) + 1, sizeof *p.pose);
     for (int k = 0; k < steps; k++)
         for (int c = 0; c < p.info.collider_count; c++) {
             double *pose = p.pose + 7 * (k * p.info.collider_count + c), turn[4];
-            memcpy(pose, w.state->collider_pose + 7 * c, 7 * sizeof(double));
+            memcpy(pose, w.state->input[PL_COLLIDER_POSE] + 7 * c, 7 * sizeof(double));
             pose[0] += 2e-4 * k;
             world_turn(0.1, 0.2, 1, 2e-3 * (k + 1), turn);
             world_multiply(turn, pose + 3, pose + 3);
@@ -185,8 +145,8 @@ static inline double test_run(test_problem *p, const pl_gradient *at, const doub
     double dq[3 * 1024], dv[3 * 1024];
     test_parameters(p, at, true);
     assert_ok(ctx, pl_state_create(p->w.scene, &state));
-    memcpy(state->q, at->position, sizeof(double) * 3 * (size_t)p->w.n);
-    memcpy(state->v, at->velocity, sizeof(double) * 3 * (size_t)p->w.n);
+    memcpy(state->q, at->of[PL_POSITION], sizeof(double) * 3 * (size_t)p->w.n);
+    memcpy(state->v, at->of[PL_VELOCITY], sizeof(double) * 3 * (size_t)p->w.n);
     state->step = p->first;
     p->value = 0, p->splits = 0;
     test_loss(p, 0, state->q, state->v, &p->value, dq, dv);
@@ -196,7 +156,9 @@ static inline double test_run(test_problem *p, const pl_gradient *at, const doub
     def.memory_budget = budget;
     def.progress = test_progress;
     def.progress_user = p;
-    def.inputs = (pl_rollout_inputs){at->vertex_force, at->force, at->wind, at->pin_target, pose};
+    for (int c = 0; c < TEST_FIELDS; c++)
+        def.inputs.of[c] = test_info(c)->role == PL_INPUT ? at->of[c] : NULL;
+    def.inputs.of[PL_COLLIDER_POSE] = pose;
     assert_ok(ctx, pl_rollout_run(p->w.sim, state, &def, &rollout));
     if (keep)
         *keep = rollout;
@@ -219,7 +181,7 @@ static inline double test_moved(test_problem *p, const pl_gradient *direction, d
             x[k] = x0[k] + s * d[k];
     }
     for (int k = 0; k < p->steps * p->info.collider_count; k++) {
-        const double *d = direction->collider_pose + 6 * k;
+        const double *d = direction->of[PL_COLLIDER_POSE] + 6 * k;
         double angle = s * sqrt(d[3] * d[3] + d[4] * d[4] + d[5] * d[5]), turn[4];
         for (int i = 0; i < 3; i++)
             pose[7 * k + i] += s * d[i];
@@ -252,7 +214,7 @@ static inline void test_direction(const test_problem *p, int field, const pl_gra
         int count = test_count(p, f);
         double *d = test_values(out, f), *base = test_values(p->base, f), largest = 0;
         for (int k = 0; k < count; k++) {
-            double unit = test_fields[f].unit > 0 ? test_fields[f].unit : fabs(base[k]);
+            double unit = test_units[f] > 0 ? test_units[f] : fabs(base[k]);
             double along = g ? test_values(g, f)[k] * unit : test_random(&seed);
             d[k] = field < 0 || field == f ? unit * along : 0;
             largest = fmax(largest, fabs(along));
@@ -287,12 +249,12 @@ static inline bool test_differences(test_problem *p, const pl_gradient *d, doubl
 }
 
 /* Checks every field asked for along its gradient and along a random direction. */
-static inline void test_fields_by_differences(test_problem *p, const char *name, unsigned wanted,
+static inline void test_fields_by_differences(test_problem *p, const char *name, pl_channels wanted,
                                               const pl_gradient *g)
 {
     pl_gradient *d = test_gradient(p);
     for (int f = 0; f < TEST_FIELDS; f++) {
-        if (!(wanted & test_fields[f].flag) || test_count(p, f) == 0)
+        if (!(wanted & PL_BIT(f)) || test_count(p, f) == 0)
             continue;
         for (int random = 0; random < 2; random++) {
             test_direction(p, f, random ? NULL : g, 1000 + (uint64_t)f, d);
@@ -303,9 +265,9 @@ static inline void test_fields_by_differences(test_problem *p, const char *name,
             for (int k = 0; k < test_count(p, f); k++)
                 typical += pow(test_values(g, f)[k] * test_values(d, f)[k], 2);
             double scale = fmax(fabs(exact), 0.1 * sqrt(typical));
-            if (!test_differences(p, d, exact, scale, test_fields[f].tolerance, &found))
+            if (!test_differences(p, d, exact, scale, test_tolerance(f), &found))
                 fail_msg("%s: %s %s: analytic %.10e, differences %.10e, relative error %.2e", name,
-                         test_fields[f].name, random ? "at random" : "along the gradient", exact, found,
+                         test_info(f)->name, random ? "at random" : "along the gradient", exact, found,
                          fabs(found - exact) / scale);
         }
     }
@@ -347,13 +309,13 @@ static inline void test_fields_by_tangent(test_problem *p, const char *name, pl_
          */
         if (!(fabs(t.sum - exact) <= 2e-10 * t.size + 1e-16 * fabs(p->value)))
             fail_msg("%s: %s: adjoint %.15e, tangent %.15e, %.2e of the terms", name,
-                     test_fields[f].name, exact, t.sum, fabs(t.sum - exact) / t.size);
+                     test_info(f)->name, exact, t.sum, fabs(t.sum - exact) / t.size);
     }
     pl_gradient_destroy(p->w.scene, d);
 }
 
 /* One reverse sweep at the base with a tight tolerance, checked both ways. */
-static inline void test_check_problem(test_problem *p, const char *name, unsigned wanted)
+static inline void test_check_problem(test_problem *p, const char *name, pl_channels wanted)
 {
     pl_adjoint_def def = pl_adjoint_def_default();
     pl_adjoint_info info;

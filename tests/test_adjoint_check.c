@@ -82,7 +82,7 @@ static void test_regimes(void **state)
     (void)state;
     pl_context *ctx = test_context(1);
     test_world w = thrown(ctx, 0, 0, 0, 0.5);
-    pl_check_result *r = check_world(&w, small_def(5, PL_GRAD_DENSITY), 1);
+    pl_check_result *r = check_world(&w, small_def(5, PL_BIT(PL_DENSITY)), 1);
     /* A block put down without any speed sticks from the first step on. */
     assert_int_equal(r->regimes.free_steps, 0);
     assert_int_equal(r->regimes.stick_steps, 5);
@@ -93,7 +93,7 @@ static void test_regimes(void **state)
     world_free(&w);
 
     w = thrown(ctx, 0, 1, 0, 0.2);
-    r = check_world(&w, small_def(5, PL_GRAD_FRICTION), 1);
+    r = check_world(&w, small_def(5, PL_BIT(PL_FRICTION)), 1);
     assert_int_equal(r->regimes.slip_steps, 5);
     assert_int_equal(r->failed, 0);
     /* Friction brakes: the mean of x^2 falls with mu. */
@@ -103,7 +103,7 @@ static void test_regimes(void **state)
     world_free(&w);
 
     w = thrown(ctx, 1, 1, 0, 0.2);
-    r = check_world(&w, small_def(3, PL_GRAD_YOUNG | PL_GRAD_POISSON | PL_GRAD_DENSITY), 1);
+    r = check_world(&w, small_def(3, PL_BIT(PL_YOUNG) | PL_BIT(PL_POISSON) | PL_BIT(PL_DENSITY)), 1);
     assert_int_equal(r->regimes.free_steps, 3);
     /* In free fall nothing depends on the material but by rounding, which is no error. */
     assert_int_equal(r->row_count, 6);
@@ -126,7 +126,7 @@ static void test_equal_masses(void **state)
     body.angular_velocity[1] = 3;
     world_add(&w, body, world_grid(ctx, 4, 2, 2, 0.05, 0, 0, 0));
     world_start(&w);
-    pl_check_result *r = check_world(&w, small_def(8, PL_GRAD_DENSITY | PL_GRAD_DAMPING), 1);
+    pl_check_result *r = check_world(&w, small_def(8, PL_BIT(PL_DENSITY) | PL_BIT(PL_DAMPING)), 1);
     assert_int_equal(r->row_count, 4);
     assert_int_equal(r->failed + r->unresolved, 0);
     for (int k = 0; k < r->row_count; k++)
@@ -149,13 +149,13 @@ static void test_stiff_pins(void **state)
     pin.vertex_count = 4;
     assert_ok(ctx, pl_scene_add_pin(w.scene, &pin, NULL));
     world_start(&w);
-    pl_check_result *r = check_world(&w, small_def(8, PL_GRAD_PIN_TARGET), 1);
+    pl_check_result *r = check_world(&w, small_def(8, PL_BIT(PL_PIN_TARGET)), 1);
     assert_int_equal(r->failed, 0);
     assert_true(r->worst_sweep_error < 1e-11);
     pl_check_destroy(ctx, r);
     /* A pin that stiff hardly gives: what steps are solved to shows in differences by its compliance,
      * of some 1e-8, from the fifth digit on, so that only the sweeps are compared. */
-    r = check_world(&w, small_def(8, PL_GRAD_COMPLIANCE), 1);
+    r = check_world(&w, small_def(8, PL_BIT(PL_COMPLIANCE)), 1);
     assert_true(r->worst_sweep_error < 1e-11);
     pl_check_destroy(ctx, r);
     world_free(&w);
@@ -168,12 +168,13 @@ static void test_wrong(void **state)
     (void)state;
     pl_context *ctx = test_context(1);
     test_world w = thrown(ctx, 0, 1, 0, 0.2);
-    pl_check_result *r = check_world(&w, small_def(5, PL_GRAD_VELOCITY | PL_GRAD_FRICTION), 1.0001);
+    pl_check_result *r =
+        check_world(&w, small_def(5, PL_BIT(PL_VELOCITY) | PL_BIT(PL_FRICTION)), 1.0001);
     assert_int_equal(r->failed, r->row_count);
     assert_close(r->worst_error, 1e-4, 1e-6);
     pl_check_destroy(ctx, r);
 
-    pl_check_def def = small_def(5, PL_GRAD_VERTEX_FORCE);
+    pl_check_def def = small_def(5, PL_BIT(PL_VERTEX_FORCE));
     def.adjoint.contact_epsilon2 = 1e-4;
     r = check_world(&w, def, 1);
     assert_true(r->failed > 0);
@@ -190,13 +191,14 @@ static void test_untouched(void **state)
     pl_context *ctx = test_context(1);
     test_world w = thrown(ctx, 0.02, 1, -2, 0.3), fresh = thrown(ctx, 0.02, 1, -2, 0.3);
     double before[16], after[16];
-    int count;
+    int first, count;
     pl_check_destroy(
-        ctx, check_world(&w, small_def(4, PL_GRAD_YOUNG | PL_GRAD_FRICTION | PL_GRAD_POSITION), 1));
-    assert_ok(ctx, pl_scene_param_count(w.scene, PL_YOUNG, 0, &count));
+        ctx,
+        check_world(&w, small_def(4, PL_BIT(PL_YOUNG) | PL_BIT(PL_FRICTION) | PL_BIT(PL_POSITION)), 1));
+    assert_ok(ctx, pl_scene_rows(w.scene, PL_YOUNG, 0, &first, &count));
     assert_true(count <= 16);
-    assert_ok(ctx, pl_scene_get_param(fresh.scene, PL_YOUNG, 0, count, before));
-    assert_ok(ctx, pl_scene_get_param(w.scene, PL_YOUNG, 0, count, after));
+    assert_ok(ctx, pl_params_get(pl_scene_params(fresh.scene), PL_YOUNG, 0, count, before));
+    assert_ok(ctx, pl_params_get(pl_scene_params(w.scene), PL_YOUNG, 0, count, after));
     assert_memory_equal(before, after, sizeof(double) * (size_t)count);
     assert_true(pl_scene_get_def(w.scene).tolerance == pl_scene_get_def(fresh.scene).tolerance);
     world_steps(&w, 4);
@@ -213,10 +215,10 @@ static void test_edges(void **state)
     (void)state;
     pl_context *ctx = test_context(1);
     test_world w = thrown(ctx, 0.02, 1, -2, 0);
-    pl_check_result *r = check_world(&w, small_def(6, PL_GRAD_DAMPING | PL_GRAD_FRICTION), 1);
+    pl_check_result *r = check_world(&w, small_def(6, PL_BIT(PL_DAMPING) | PL_BIT(PL_FRICTION)), 1);
     assert_int_equal(r->row_count, 2);
     for (int k = 0; k < r->row_count; k++) {
-        assert_int_equal(r->rows[k].kind, PL_GRAD_DAMPING);
+        assert_int_equal(r->rows[k].channel, PL_DAMPING);
         assert_true(r->rows[k].one_sided);
         assert_int_equal(r->rows[k].verdict, PL_CHECK_PASSED);
     }
@@ -238,7 +240,7 @@ static void test_arguments(void **state)
     test_world w = thrown(ctx, 1, 0, 0, 0.3);
     end_loss loss = {2, w.n, 1};
     pl_check_result *r;
-    pl_check_def good = small_def(2, PL_GRAD_VELOCITY), def = good;
+    pl_check_def good = small_def(2, PL_BIT(PL_VELOCITY)), def = good;
     assert_int_equal(pl_check(w.sim, w.state, &def, &r), PL_ERROR_ARGUMENT);
     good.loss = loss_term;
     good.loss_user = &loss;
@@ -255,8 +257,10 @@ static void test_arguments(void **state)
     def = good, def.progress = stop_soon, def.progress_user = &calls;
     assert_int_equal(pl_check(w.sim, w.state, &def, &r), PL_ERROR_INTERRUPTED);
     assert_int_equal(calls, 3);
-    assert_string_equal(pl_gradient_name(PL_GRAD_COMPLIANCE), "compliance");
-    assert_null(pl_gradient_name(PL_GRAD_COMPLIANCE << 1));
+    assert_string_equal(pl_channel_get(PL_COMPLIANCE)->name, "compliance");
+    assert_int_equal(pl_channel_find("compliance"), PL_COMPLIANCE);
+    assert_int_equal(pl_channel_find("complaisance"), PL_CHANNEL_COUNT);
+    assert_null(pl_channel_get(PL_CHANNEL_COUNT));
     world_free(&w);
     pl_context_destroy(ctx);
 }
@@ -271,7 +275,7 @@ static pl_status check_once(pl_context *ctx, void *user)
     pl_scene_def scene_def = pl_scene_def_default();
     pl_body_def body = pl_body_def_default();
     pl_collider_def floor = pl_collider_def_default();
-    pl_check_def def = small_def(1, PL_GRAD_FRICTION | PL_GRAD_COLLIDER_POSE);
+    pl_check_def def = small_def(1, PL_BIT(PL_FRICTION) | PL_BIT(PL_COLLIDER_POSE));
     const int nodes[3] = {2, 2, 2};
     end_loss loss = {1, 8, 1};
     (void)user;

@@ -37,8 +37,8 @@ static void test_shapes(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    unsigned wanted = PL_GRAD_FRICTION | PL_GRAD_COLLIDER_POSE | PL_GRAD_POSITION | PL_GRAD_VELOCITY |
-                      PL_GRAD_FORCE | PL_GRAD_YOUNG;
+    unsigned wanted = PL_BIT(PL_FRICTION) | PL_BIT(PL_COLLIDER_POSE) | PL_BIT(PL_POSITION) |
+                      PL_BIT(PL_VELOCITY) | PL_BIT(PL_FORCE) | PL_BIT(PL_YOUNG);
     for (int shape = PL_SPHERE; shape <= PL_MESH; shape++)
         for (int r = STICK; r <= IMPACT; r++) {
             matrix_check(ctx, PL_COROTATED, PL_EXACT, false, (pl_shape)shape, (regime)r, wanted);

@@ -39,7 +39,7 @@ static pl_check_result *check(pl_context *ctx, double speed, double friction)
     world_floor(&w, 0, friction);
     world_start(&w);
     def.steps = STEPS;
-    def.wanted = PL_GRAD_FRICTION | PL_GRAD_YOUNG | PL_GRAD_VELOCITY;
+    def.wanted = PL_BIT(PL_FRICTION) | PL_BIT(PL_YOUNG) | PL_BIT(PL_VELOCITY);
     def.directions = 1;
     def.step = 1e-3;
     def.step_count = 2;
@@ -59,8 +59,8 @@ static void assert_right(const pl_check_result *r)
     for (int k = 0; k < r->row_count; k++) {
         const pl_check_row *row = &r->rows[k];
         if (!(row->error <= 1e-6 && row->sweep_error <= 2e-11))
-            fail_msg("%s: adjoint %.12g, tangent %.12g, difference %.12g", row->name, row->adjoint,
-                     row->tangent, row->difference);
+            fail_msg("%s: adjoint %.12g, tangent %.12g, difference %.12g",
+                     pl_channel_get(row->channel)->name, row->adjoint, row->tangent, row->difference);
     }
 }
 

@@ -63,7 +63,7 @@ static void assert_same_bits(const test_problem *p, const pl_gradient *a, const 
     for (int f = 0; f < TEST_FIELDS; f++)
         for (int k = 0; k < test_count(p, f); k++)
             if (memcmp(test_values(a, f) + k, test_values(b, f) + k, sizeof(double)) != 0)
-                fail_msg("%s[%d]: %.17g and %.17g", test_fields[f].name, k, test_values(a, f)[k],
+                fail_msg("%s[%d]: %.17g and %.17g", test_info(f)->name, k, test_values(a, f)[k],
                          test_values(b, f)[k]);
 }
 
@@ -219,7 +219,8 @@ static void test_several_bodies(void **state)
     test_problem p = make(ctx, world_def(0.01, 0.3, 0.1, -9.81), 12, -0.5, true);
     test_check_problem(&p, "two bodies", ~0u);
     pl_gradient *g = backward(&p, 0, NULL, NULL);
-    double a = g->friction[0], b = g->friction[1], c = g->friction[2], d = g->friction[3];
+    double a = g->of[PL_FRICTION][0], b = g->of[PL_FRICTION][1], c = g->of[PL_FRICTION][2],
+           d = g->of[PL_FRICTION][3];
     assert_true(a != 0 && d != 0); /* solid on the floor, sheet on the ball */
     assert_true(b == 0 && c == 0); /* never met */
     /* The sum over a body's elements is the derivative by its one value. */
@@ -228,8 +229,8 @@ static void test_several_bodies(void **state)
     assert_ok(ctx, pl_scene_body(p.w.scene, 1, &body));
     double sum = 0, found = 0;
     for (int e = body.element_offset; e < body.element_offset + body.element_count; e++) {
-        all->young[e] = p.base->young[e];
-        sum += g->young[e] * p.base->young[e];
+        all->of[PL_YOUNG][e] = p.base->of[PL_YOUNG][e];
+        sum += g->of[PL_YOUNG][e] * p.base->of[PL_YOUNG][e];
     }
     assert_true(test_differences(&p, all, sum, fabs(sum), 1e-5, &found));
     pl_gradient_destroy(p.w.scene, all);
@@ -372,7 +373,7 @@ static void test_woodbury_turns(void **state)
         double start = w.state->q[0];
         assert_ok(ctx, pl_rollout_run(w.sim, w.state, &roll, &rollout));
         assert_true(!spinning || w.state->q[0] > -0.5 * start); /* on the other side */
-        assert_ok(ctx, pl_gradient_create(w.scene, steps, PL_GRAD_VELOCITY, &g));
+        assert_ok(ctx, pl_gradient_create(w.scene, steps, PL_BIT(PL_VELOCITY), &g));
         assert_ok(ctx, pl_rollout_backward(rollout, &def, last_height, &steps, g, &info));
         assert_int_equal(info.factorizations, 1);
         most[spinning] = info.max_iterations;
@@ -481,15 +482,18 @@ static void test_wanted_and_adding(void **state)
     pl_rollout *rollout = NULL;
     pl_gradient *all = test_gradient(&p), *some = NULL;
     test_run(&p, p.base, p.pose, 0, &rollout);
-    assert_ok(ctx, pl_gradient_create(p.w.scene, p.steps, PL_GRAD_YOUNG | PL_GRAD_FRICTION, &some));
-    assert_true(some->young && some->friction && !some->position && !some->vertex_force &&
-                !some->compliance);
+    assert_ok(ctx,
+              pl_gradient_create(p.w.scene, p.steps, PL_BIT(PL_YOUNG) | PL_BIT(PL_FRICTION), &some));
+    assert_true(some->of[PL_YOUNG] && some->of[PL_FRICTION] && !some->of[PL_POSITION] &&
+                !some->of[PL_VERTEX_FORCE] && !some->of[PL_COMPLIANCE]);
     assert_ok(ctx, pl_rollout_backward(rollout, NULL, test_loss, &p, all, NULL));
     assert_ok(ctx, pl_rollout_backward(rollout, NULL, test_loss, &p, some, NULL));
     assert_ok(ctx, pl_rollout_backward(rollout, NULL, test_loss, &p, some, NULL));
-    assert_close(some->friction[0], 2 * all->friction[0], 1e-14 * fabs(all->friction[0]));
+    assert_close(some->of[PL_FRICTION][0], 2 * all->of[PL_FRICTION][0],
+                 1e-14 * fabs(all->of[PL_FRICTION][0]));
     for (int e = 0; e < p.info.element_count; e++)
-        assert_close(some->young[e], 2 * all->young[e], 1e-14 * fabs(all->young[e]));
+        assert_close(some->of[PL_YOUNG][e], 2 * all->of[PL_YOUNG][e],
+                     1e-14 * fabs(all->of[PL_YOUNG][e]));
     pl_gradient_destroy(p.w.scene, all);
     pl_gradient_destroy(p.w.scene, some);
     pl_rollout_destroy(rollout);
@@ -528,13 +532,13 @@ static void test_decay(void **state)
     pl_gradient *g;
     pl_adjoint_info info;
     assert_ok(ctx, pl_rollout_run(w.sim, w.state, &def, &rollout));
-    assert_ok(ctx, pl_gradient_create(w.scene, steps, PL_GRAD_VELOCITY | PL_GRAD_YOUNG, &g));
+    assert_ok(ctx, pl_gradient_create(w.scene, steps, PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG), &g));
     assert_ok(ctx, pl_rollout_backward(rollout, NULL, last_x, &steps, g, &info));
     assert_true(info.residual <= 1e-8);
     double largest = 0;
     for (int i = 0; i < 3 * w.n; i++) {
-        assert_true(isfinite(g->velocity[i]));
-        largest = fmax(largest, fabs(g->velocity[i]));
+        assert_true(isfinite(g->of[PL_VELOCITY][i]));
+        largest = fmax(largest, fabs(g->of[PL_VELOCITY][i]));
     }
     assert_true(largest > 0 && largest < 1e-38);
     pl_gradient_destroy(w.scene, g);

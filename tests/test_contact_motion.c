@@ -332,7 +332,8 @@ static void test_quaternion_signs(void **state)
     world_start(&w);
     for (int k = 0; k < 20; k++) {
         world_step(&w);
-        assert_true(w.state->collider_pose[3] == 1 && w.state->collider_pose[2] == 0);
+        assert_true(w.state->input[PL_COLLIDER_POSE][3] == 1 &&
+                    w.state->input[PL_COLLIDER_POSE][2] == 0);
     }
     world_free(&w);
     pl_context_destroy(ctx);
@@ -375,14 +376,14 @@ static void test_shapes(void **state)
                     contact_force(&w, 0, f);
                     touched += info.contacts;
                     for (int i = 0; info.splits == 0 && i < 3; i++)
-                        assert_close(f[i], m * ((v[i] - v0[i]) / 0.01 - w.sim->scene->def.gravity[i]),
+                        assert_close(f[i], m * ((v[i] - v0[i]) / 0.01 - w.sim->values->def.gravity[i]),
                                      1e-8 * m * G);
                     /* Convex shapes lie below their tangent planes: the real gap is no less than the
                      * law's. */
                     for (int i = 0; i < w.n; i++) {
                         pl_surface_point s;
-                        pl_collider_query(w.sim->scene->colliders[0].shape, w.state->collider_pose,
-                                          w.state->q + 3 * i, &s);
+                        pl_collider_query(w.sim->scene->colliders[0].shape,
+                                          w.state->input[PL_COLLIDER_POSE], w.state->q + 3 * i, &s);
                         assert_true(s.distance > -1e-9);
                     }
                 }

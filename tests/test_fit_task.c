@@ -421,7 +421,7 @@ static void overrides_reach_task_and_scene(void **state)
     assert_ok(f->ctx, pl_task_load(f->ctx, f->task, 3, good, &task));
     assert_int_equal(task->optimizer.iterations, 7);
     assert_int_equal(task->steps, 3);
-    assert_close(task->scene->def.time_step, 0.02, 0);
+    assert_close(task->scene->params.values->def.time_step, 0.02, 0);
     pl_task_destroy(task);
     const char *const bad[] = {"optimizer.iterations=-7"};
     assert_int_equal(pl_task_load(f->ctx, f->task, 1, bad, &task), PL_ERROR_ARGUMENT);

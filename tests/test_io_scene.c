@@ -131,12 +131,12 @@ static void scenes_mean_calls(void **unused)
         assert_close(s->v[i], t->v[i], 1e-14);
     }
     double mu[2];
-    assert_ok(ctx, pl_scene_get_param(scene, PL_FRICTION, 0, 2, mu));
+    assert_ok(ctx, pl_params_get(pl_scene_params(scene), PL_FRICTION, 0, 2, mu));
     assert_true(mu[0] == 0.25 && mu[1] == 0.5);
-    assert_ok(ctx, pl_scene_get_param(scene, PL_FRICTION, 1, 2, mu));
+    assert_ok(ctx, pl_params_get(pl_scene_params(scene), PL_FRICTION, 1, 2, mu));
     assert_true(mu[0] == 0.1 && mu[1] == 0.1);
     double compliance;
-    assert_ok(ctx, pl_scene_get_param(scene, PL_COMPLIANCE, 0, 1, &compliance));
+    assert_ok(ctx, pl_params_get(pl_scene_params(scene), PL_COMPLIANCE, 0, 1, &compliance));
     assert_true(compliance == 1e-6);
 
     pl_state_destroy(scene, s);
@@ -156,7 +156,7 @@ static void values_per_element(void **unused)
                            "\"spacing\": 1}}, \"material\": {\"young\": [1, 2, 3, 4, 5, 6]}}]}",
                            0, NULL, NULL);
     double young[6];
-    assert_ok(ctx, pl_scene_get_param(scene, PL_YOUNG, 0, 6, young));
+    assert_ok(ctx, pl_params_get(pl_scene_params(scene), PL_YOUNG, 0, 6, young));
     for (int e = 0; e < 6; e++)
         assert_true(young[e] == e + 1);
     pl_scene_destroy(scene);
@@ -192,7 +192,7 @@ static void groups_of_a_file(void **unused)
     pl_scene *scene = NULL;
     assert_ok(ctx, pl_scene_load(ctx, scene_path, 0, NULL, &scene, NULL));
     double young[2];
-    assert_ok(ctx, pl_scene_get_param(scene, PL_YOUNG, 0, 2, young));
+    assert_ok(ctx, pl_params_get(pl_scene_params(scene), PL_YOUNG, 0, 2, young));
     assert_true(young[0] == 10 && young[1] == 70);
     assert_int_equal(pl_scene_get_info(scene).pin_vertex_count, 4); /* the corners of the soft tet */
     pl_scene_destroy(scene);
@@ -218,14 +218,14 @@ static void overrides_by_index_and_name(void **unused)
                                "steps=11"};
     pl_scene_file_info file;
     pl_scene *scene = load(ctx, everything, 10, set, &file);
-    int count;
-    assert_ok(ctx, pl_scene_param_count(scene, PL_YOUNG, 0, &count));
+    int first, count;
+    assert_ok(ctx, pl_scene_rows(scene, PL_YOUNG, 0, &first, &count));
     double values[1024];
-    assert_ok(ctx, pl_scene_get_param(scene, PL_YOUNG, 0, count, values));
+    assert_ok(ctx, pl_params_get(pl_scene_params(scene), PL_YOUNG, 0, count, values));
     assert_true(values[0] == 3e5 && values[count - 1] == 3e5);
-    assert_ok(ctx, pl_scene_get_param(scene, PL_DAMPING, 0, count, values));
+    assert_ok(ctx, pl_params_get(pl_scene_params(scene), PL_DAMPING, 0, count, values));
     assert_true(values[0] == 0.75);
-    assert_ok(ctx, pl_scene_get_param(scene, PL_FRICTION, 0, 2, values));
+    assert_ok(ctx, pl_params_get(pl_scene_params(scene), PL_FRICTION, 0, 2, values));
     assert_true(values[0] == 0.125 && values[1] == 0.125);
     assert_int_equal(pl_scene_get_def(scene).solver, PL_SOLVER_LAGGED);
     assert_false(file.output_surface);

@@ -163,7 +163,7 @@ static void defaults_are_the_loaders(void **unused)
             "properties"),
         "young");
     double young[6];
-    assert_ok(ctx, pl_scene_get_param(scene, PL_YOUNG, 0, 6, young));
+    assert_ok(ctx, pl_params_get(pl_scene_params(scene), PL_YOUNG, 0, 6, young));
     assert_true(json_number_value(json_object_get(material, "default")) == young[0]);
     pl_scene_destroy(scene);
     json_decref(schema);

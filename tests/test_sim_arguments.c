@@ -254,7 +254,7 @@ static void test_colliders(void **state)
     expect(ctx, pl_scene_set_friction(w.scene, 0, 0, -0.1), PL_ERROR_ARGUMENT, "friction");
     expect(ctx, pl_scene_set_friction(w.scene, 0, 0, NAN), PL_ERROR_ARGUMENT, "friction");
     double mu = 0;
-    assert_ok(ctx, pl_scene_get_param(w.scene, PL_FRICTION, 0, 1, &mu));
+    assert_ok(ctx, pl_params_get(pl_scene_params(w.scene), PL_FRICTION, 0, 1, &mu));
     assert_true(mu == 0.2);
     world_free(&w);
     pl_context_destroy(ctx);
@@ -267,29 +267,38 @@ static void test_parameters(void **state)
     test_world w = one_body(ctx);
     const int held[] = {0};
     double one = 2e5, six[6] = {1e5, 2e5, 3e5, 4e5, 5e5, 6e5}, out[6], bad = NAN;
-    int count = 0;
+    int first = 0, count = 0;
     world_pin(&w, 0, 1, held, 1e-3);
     world_floor(&w, 0, 0.2);
-    expect(ctx, pl_scene_set_param(w.scene, (pl_param)12, 0, 1, &one), PL_ERROR_ARGUMENT, "param");
-    expect(ctx, pl_scene_set_param(w.scene, PL_YOUNG, 1, 1, &one), PL_ERROR_ARGUMENT, "owner");
-    expect(ctx, pl_scene_set_param(w.scene, PL_FRICTION, -1, 1, &one), PL_ERROR_ARGUMENT, "owner");
-    expect(ctx, pl_scene_set_param(w.scene, PL_COMPLIANCE, 1, 1, &one), PL_ERROR_ARGUMENT, "owner");
-    expect(ctx, pl_scene_set_param(w.scene, PL_YOUNG, 0, 5, six), PL_ERROR_ARGUMENT, "count");
-    expect(ctx, pl_scene_get_param(w.scene, PL_YOUNG, 0, 5, out), PL_ERROR_ARGUMENT, "count");
-    const char *const names[] = {"young",   "poisson",  "density",   "bending",
-                                 "damping", "friction", "compliance"};
+    expect(ctx, pl_params_set(pl_scene_params(w.scene), PL_CHANNEL_COUNT, 0, 1, &one),
+           PL_ERROR_ARGUMENT, "channel");
+    expect(ctx, pl_params_set(pl_scene_params(w.scene), PL_FORCE, 0, 1, &one), PL_ERROR_ARGUMENT,
+           "owner");
+    expect(ctx, pl_params_set(pl_scene_params(w.scene), PL_POSITION, 0, 1, &one), PL_ERROR_ARGUMENT,
+           "position is not a parameter");
+    expect(ctx, pl_params_set(pl_scene_params(w.scene), PL_YOUNG, 1, 1, &one), PL_ERROR_ARGUMENT,
+           "owner");
+    expect(ctx, pl_params_set(pl_scene_params(w.scene), PL_FRICTION, -1, 1, &one), PL_ERROR_ARGUMENT,
+           "owner");
+    expect(ctx, pl_params_set(pl_scene_params(w.scene), PL_COMPLIANCE, 1, 1, &one), PL_ERROR_ARGUMENT,
+           "owner");
+    expect(ctx, pl_params_set(pl_scene_params(w.scene), PL_YOUNG, 0, 5, six), PL_ERROR_ARGUMENT,
+           "count");
+    expect(ctx, pl_params_get(pl_scene_params(w.scene), PL_YOUNG, 0, 5, out), PL_ERROR_ARGUMENT,
+           "count");
     for (int k = PL_YOUNG; k <= PL_COMPLIANCE; k++) {
-        expect(ctx, pl_scene_set_param(w.scene, (pl_param)k, 0, 1, &bad), PL_ERROR_ARGUMENT, names[k]);
-        assert_ok(ctx, pl_scene_param_count(w.scene, (pl_param)k, 0, &count));
+        expect(ctx, pl_params_set(pl_scene_params(w.scene), (pl_channel)k, 0, 1, &bad),
+               PL_ERROR_ARGUMENT, pl_channel_get((pl_channel)k)->name);
+        assert_ok(ctx, pl_scene_rows(w.scene, (pl_channel)k, 0, &first, &count));
         assert_int_equal(count, k < PL_FRICTION ? 6 : 1);
-        assert_ok(ctx, pl_scene_get_param(w.scene, (pl_param)k, 0, count, out));
+        assert_ok(ctx, pl_params_get(pl_scene_params(w.scene), (pl_channel)k, 0, count, out));
         assert_true(isfinite(out[0]));
     }
-    assert_ok(ctx, pl_scene_set_param(w.scene, PL_YOUNG, 0, 6, six));
-    assert_ok(ctx, pl_scene_get_param(w.scene, PL_YOUNG, 0, 6, out));
+    assert_ok(ctx, pl_params_set(pl_scene_params(w.scene), PL_YOUNG, 0, 6, six));
+    assert_ok(ctx, pl_params_get(pl_scene_params(w.scene), PL_YOUNG, 0, 6, out));
     assert_memory_equal(six, out, sizeof six);
-    assert_ok(ctx, pl_scene_set_param(w.scene, PL_YOUNG, 0, 1, &one));
-    assert_ok(ctx, pl_scene_get_param(w.scene, PL_YOUNG, 0, 6, out));
+    assert_ok(ctx, pl_params_set(pl_scene_params(w.scene), PL_YOUNG, 0, 1, &one));
+    assert_ok(ctx, pl_params_get(pl_scene_params(w.scene), PL_YOUNG, 0, 6, out));
     assert_true(out[0] == one && out[5] == one);
     pl_body_info info;
     expect(ctx, pl_scene_body(w.scene, 1, &info), PL_ERROR_ARGUMENT, "body");
@@ -321,8 +330,9 @@ static void test_steps(void **state)
     expect(ctx, pl_scene_add_collider(w.scene, &collider, NULL), PL_ERROR_ARGUMENT, "sim");
     double bad[24] = {0}, pose[7] = {0, 0, 0, 0.5, 0, 0, 0}, kept = w.state->q[4];
     bad[2] = NAN;
-    const pl_inputs inputs[] = {{.vertex_force = bad}, {.force = bad},         {.wind = bad},
-                                {.pin_target = bad},   {.collider_pose = bad}, {.collider_pose = pose}};
+    const pl_inputs inputs[] = {{.of[PL_VERTEX_FORCE] = bad},  {.of[PL_FORCE] = bad},
+                                {.of[PL_WIND] = bad},          {.of[PL_PIN_TARGET] = bad},
+                                {.of[PL_COLLIDER_POSE] = bad}, {.of[PL_COLLIDER_POSE] = pose}};
     const char *const words[] = {"vertex_force", "force",         "wind",
                                  "pin_target",   "collider_pose", "quaternion"};
     for (int k = 0; k < 6; k++)

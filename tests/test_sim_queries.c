@@ -111,7 +111,8 @@ static void test_contacts_of_a_rollout(void **state)
         add_colliders(&w);
         world_start(&w);
         for (int i = 0; i < STEPS * SHAPES; i++) {
-            memcpy(poses + 7 * i, w.state->collider_pose + 7 * (i % SHAPES), 7 * sizeof *poses);
+            memcpy(poses + 7 * i, w.state->input[PL_COLLIDER_POSE] + 7 * (i % SHAPES),
+                   7 * sizeof *poses);
             poses[7 * i + 2] += 1e-4 * i / SHAPES;
         }
         for (int i = 0; i < 20; i++) /* the rollout starts in contact, and not at step 0 */
@@ -122,7 +123,7 @@ static void test_contacts_of_a_rollout(void **state)
         pl_rollout_def def = pl_rollout_def_default();
         def.steps = STEPS;
         def.memory_budget = k == 1;
-        def.inputs.collider_pose = k == 2 ? poses : NULL;
+        def.inputs.of[PL_COLLIDER_POSE] = k == 2 ? poses : NULL;
         def.progress = keep;
         def.progress_user = &kept;
         assert_ok(ctx, pl_rollout_run(w.sim, w.state, &def, &rollout));

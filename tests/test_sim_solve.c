@@ -19,7 +19,8 @@ static double true_residual(const test_world *w, const double *q0, const double 
     assert_ok(w->ctx, pl_sim_create(w->scene, &fresh));
     const pl_scene *scene = w->scene;
     const pl_pattern *pattern = pl_elastic_pattern(fresh->elastic);
-    double h = scene->def.time_step, largest = 0;
+    const pl_values *values = scene->params.values;
+    double h = values->def.time_step, largest = 0;
     double *mass = calloc((size_t)w->n, sizeof *mass), *drag = calloc((size_t)w->n, sizeof *drag);
     double *diagonal = calloc((size_t)w->n, sizeof *diagonal), *r = calloc(3 * (size_t)w->n, sizeof *r);
     double *gradient = calloc(3 * (size_t)w->n, sizeof *gradient);
@@ -28,15 +29,15 @@ static double true_residual(const test_world *w, const double *q0, const double 
         int vertex[4];
         const pl_body *b = pl_scene_element(scene, e, vertex);
         for (int k = 0; k < (b->cloth ? 3 : 4); k++) {
-            double share = scene->density[e] * scene->volume[e] / (b->cloth ? 3 : 4);
+            double share = values->of[PL_DENSITY][e] * scene->volume[e] / (b->cloth ? 3 : 4);
             mass[vertex[k]] += share;
-            drag[vertex[k]] += share * scene->damping[e];
+            drag[vertex[k]] += share * values->of[PL_DAMPING][e];
         }
     }
     for (int i = 0; i < w->n; i++)
         diagonal[i] = mass[i] + h * drag[i];
     for (int k = 0; k < scene->pin_vertex_count; k++)
-        diagonal[scene->pin_vertex[k]] += h * h / scene->pins[0].compliance;
+        diagonal[scene->pin_vertex[k]] += h * h / values->of[PL_COMPLIANCE][0];
     const double *q = w->state->q;
     /* clamped, as a metric must be definite: a sheet's tangent is not when it buckles */
     pl_elastic_result e =
@@ -44,11 +45,12 @@ static double true_residual(const test_world *w, const double *q0, const double 
     assert_int_equal(e.inadmissible, -1);
     for (int i = 0; i < 3 * w->n; i++)
         r[i] = (mass[i / 3] + h * drag[i / 3]) * (q[i] - q0[i]) - h * mass[i / 3] * v0[i] +
-               h * h * (gradient[i] - mass[i / 3] * scene->def.gravity[i % 3]);
+               h * h * (gradient[i] - mass[i / 3] * values->def.gravity[i % 3]);
     for (int k = 0; k < scene->pin_vertex_count; k++)
         for (int i = 0; i < 3; i++) {
             int at = 3 * scene->pin_vertex[k] + i;
-            r[at] += h * h / scene->pins[0].compliance * (q[at] - w->state->pin_target[3 * k + i]);
+            r[at] += h * h / values->of[PL_COMPLIANCE][0] *
+                     (q[at] - w->state->input[PL_PIN_TARGET][3 * k + i]);
         }
     for (int c = 0; c < w->state->contact_count; c++) {
         const pl_contact *p = &w->state->contacts[c];
@@ -232,7 +234,8 @@ static void test_failing_step(void **state)
     assert_int_equal(info.iterations, -1);
     assert_memory_equal(w.state->q, copy->q, sizeof(double) * 3 * (size_t)w.n);
     assert_memory_equal(w.state->v, copy->v, sizeof(double) * 3 * (size_t)w.n);
-    assert_memory_equal(w.state->collider_pose, copy->collider_pose, 7 * sizeof(double));
+    assert_memory_equal(w.state->input[PL_COLLIDER_POSE], copy->input[PL_COLLIDER_POSE],
+                        7 * sizeof(double));
     assert_int_equal(w.state->contact_count, copy->contact_count);
     assert_int_equal(w.state->step, 17);
     assert_true(w.state->time == copy->time);

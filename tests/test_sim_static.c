@@ -20,7 +20,7 @@ static void settle(test_world *w, const pl_inputs *inputs, double length)
         assert_ok(w->ctx, pl_step(w->sim, w->state, inputs, NULL));
         for (int i = 0; i < 3 * w->n; i++)
             fastest = fmax(fastest, fabs(w->state->v[i]));
-        if (fastest * w->sim->scene->def.time_step < 1e-9 * length)
+        if (fastest * w->sim->values->def.time_step < 1e-9 * length)
             return;
     }
     fail_msg("no rest after 4000 steps");
@@ -57,7 +57,7 @@ static double stretch(pl_context *ctx, pl_model model, pl_reading reading, doubl
     pl_free(ctx, triangles);
     world_add(&w, body, mesh);
     world_start(&w);
-    pl_inputs inputs = {.vertex_force = pull};
+    pl_inputs inputs = {.of[PL_VERTEX_FORCE] = pull};
     for (int k = 0; k < 60; k++)
         assert_ok(ctx, pl_step(w.sim, w.state, &inputs, NULL));
     /* Lengths between the middles of opposite faces, as the bar may have turned. */
@@ -196,7 +196,7 @@ static double roll_up_error(pl_context *ctx, int cells, double turns)
     strip s = strip_new(ctx, cells, length, 3, 0, body);
     double *force = calloc(3 * (size_t)s.w.n, sizeof *force), full = 50 * M_PI / 3;
     double width = 2 * s.cell;
-    pl_inputs inputs = {.vertex_force = force};
+    pl_inputs inputs = {.of[PL_VERTEX_FORCE] = force};
     const double *tip = s.w.state->q + 3 * s.end[1];
     const int parts = (int)(24 * turns + 0.5);
     for (int part = 1; part <= parts; part++) {

@@ -238,7 +238,7 @@ static void test_forces(void **state)
             /* The caller's own values come before the scene's; vertex forces are added. */
             double mine[3] = {-5, 0, 1}, each[3 * 36] = {0};
             each[3 * 7] = 2.5;
-            pl_inputs inputs = {.force = mine, .vertex_force = each};
+            pl_inputs inputs = {.of[PL_FORCE] = mine, .of[PL_VERTEX_FORCE] = each};
             assert_ok(ctx, pl_step(w.sim, w.state, &inputs, NULL));
             momenta(&w, p, l);
             for (int i = 0; i < 3; i++)
@@ -270,7 +270,7 @@ static void test_wind(void **state)
     assert_close(p[2] - p0[2], 0, 1e-13);
     /* An input replaces it; still air slows the body down. */
     double still[3] = {0};
-    pl_inputs inputs = {.wind = still};
+    pl_inputs inputs = {.of[PL_WIND] = still};
     memcpy(p0, p, sizeof p0);
     assert_ok(ctx, pl_step(w.sim, w.state, &inputs, NULL));
     momenta(&w, p, l);
@@ -312,14 +312,14 @@ static void test_pins_follow_tables(void **state)
             assert_close(q[0], 0.2 + c * arm[0] - s * arm[1] + 0.02 * part, 1e-9);
             assert_close(q[1], -0.05 + s * arm[0] + c * arm[1] + 0.01 * part, 1e-9);
             assert_close(q[2], x[2] - 0.01 * part, 1e-9);
-            assert_close(w.state->pin_target[3 * i], q[0], 1e-9);
+            assert_close(w.state->input[PL_PIN_TARGET][3 * i], q[0], 1e-9);
         }
     }
     /* Targets of the caller come first. */
     double mine[27];
     for (int i = 0; i < 27; i++)
-        mine[i] = w.state->pin_target[i] + 1e-3;
-    pl_inputs inputs = {.pin_target = mine};
+        mine[i] = w.state->input[PL_PIN_TARGET][i] + 1e-3;
+    pl_inputs inputs = {.of[PL_PIN_TARGET] = mine};
     assert_ok(ctx, pl_step(w.sim, w.state, &inputs, NULL));
     for (int i = 0; i < 27; i++)
         assert_close(w.state->q[3 * held[i / 3] + i % 3], mine[i], 1e-8);

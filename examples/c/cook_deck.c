@@ -160,7 +160,7 @@ static int equilibrium(pl_context *ctx, pl_scene *scene, const deck *d, double s
     pl_state *state = NULL;
     check(ctx, pl_sim_create(scene, &sim));
     check(ctx, pl_state_create(scene, &state));
-    pl_inputs inputs = {.vertex_force = force, .pin_target = target};
+    pl_inputs inputs = {.of[PL_VERTEX_FORCE] = force, .of[PL_PIN_TARGET] = target};
     int steps = settle_in_plane(sim, state, &inputs, d->slide_count, d->slide,
                                 target + 3 * d->clamp_count, 1e-13, 20000);
     for (int i = 0; i < 3 * n; i++)

@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     pl_state *state = NULL;
     check(ctx, pl_sim_create(scene, &sim));
     check(ctx, pl_state_create(scene, &state));
-    pl_inputs inputs = {.vertex_force = force, .pin_target = target};
+    pl_inputs inputs = {.of[PL_VERTEX_FORCE] = force, .of[PL_PIN_TARGET] = target};
     int steps = settle_in_plane(sim, state, &inputs, sliding, slide, target + 3 * clamped, 1e-8, 20000);
     printf("cells %d  vertices %d  steps %d  corner rises by %.4f mm\n", cells, n, steps,
            (state->q[3 * corner + 1] - mesh->vertices[3 * corner + 1]) / MM);

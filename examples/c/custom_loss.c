@@ -71,14 +71,14 @@ static double throw_ball(pl_scene *scene, throw_loss *loss, const double velocit
         goto done;
     for (int i = 0; i < 3 * loss->vertex_count; i++)
         state->v[i] = velocity[i % 3];
-    if (pl_gradient_create(scene, run.steps, PL_GRAD_VELOCITY, &all) != PL_OK ||
+    if (pl_gradient_create(scene, run.steps, PL_BIT(PL_VELOCITY), &all) != PL_OK ||
         pl_rollout_run(sim, state, &run, &rollout) != PL_OK ||
         pl_rollout_backward(rollout, NULL, evaluate, loss, all, &info) != PL_OK)
         goto done;
     for (int k = 0; k < 3 && gradient; k++) {
         gradient[k] = 0.0;
         for (int i = 0; i < loss->vertex_count; i++)
-            gradient[k] += all->velocity[3 * i + k];
+            gradient[k] += all->of[PL_VELOCITY][3 * i + k];
     }
 done:
     pl_gradient_destroy(scene, all);

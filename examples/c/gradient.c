@@ -48,14 +48,15 @@ int main(void)
     pl_rollout_def run = pl_rollout_def_default();
     run.steps = 100;
     pl_scene_info size = pl_scene_get_info(scene);
-    pl_gradient_create(scene, run.steps, PL_GRAD_FRICTION | PL_GRAD_YOUNG, &gradient);
+    pl_gradient_create(scene, run.steps, PL_BIT(PL_FRICTION) | PL_BIT(PL_YOUNG), &gradient);
     if (pl_rollout_run(sim, state, &run, &rollout) != PL_OK ||
         pl_rollout_backward(rollout, NULL, final_x, &size, gradient, &info) != PL_OK)
         return fprintf(stderr, "%s\n", pl_context_error(ctx)), 1;
     double young = 0.0;
     for (int e = 0; e < size.element_count; e++)
-        young += gradient->young[e];
-    printf("x = %.6f m, dx/dmu = %.6f m, dx/dE = %.3e m/Pa\n", info.loss, gradient->friction[0], young);
+        young += gradient->of[PL_YOUNG][e];
+    printf("x = %.6f m, dx/dmu = %.6f m, dx/dE = %.3e m/Pa\n", info.loss, gradient->of[PL_FRICTION][0],
+           young);
 
     pl_gradient_destroy(scene, gradient);
     pl_rollout_destroy(rollout);

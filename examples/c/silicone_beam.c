@@ -60,7 +60,7 @@ int main(int argc, char **argv)
     check(ctx, pl_state_create(scene, &state));
     int steps = settle(sim, state, NULL, 1e-7, 50);
     double own = end_drop(mesh, right, state->q);
-    pl_inputs inputs = {.vertex_force = load};
+    pl_inputs inputs = {.of[PL_VERTEX_FORCE] = load};
     steps += settle(sim, state, &inputs, 1e-7, 50);
     double loaded = end_drop(mesh, right, state->q);
     printf("cell %g mm  nu %g  vertices %d  steps %d  own weight %.3f mm  with 0.510 N %.3f mm\n",

@@ -172,7 +172,7 @@ static void roll(int cells, bool grid)
     double length = 12.0, rigidity = 1.2e6 * 1e-3 / 12.0, full = 50.0 * acos(-1.0) / 3.0;
     strip s = make_strip(length, 0.25 * length, cells, grid, rigidity, 1.0, 0.0, 3.0);
     double *force = calloc(3 * (size_t)s.mesh->vertex_count, sizeof *force), tip[3];
-    pl_inputs inputs = {.vertex_force = force};
+    pl_inputs inputs = {.of[PL_VERTEX_FORCE] = force};
     for (int part = 1; part <= 40; part++) {
         int steps = 0;
         for (double before = 1.0, moved = 1.0; moved > 1e-6 && steps < 1000; steps++) {

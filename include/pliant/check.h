@@ -23,9 +23,9 @@ extern "C" {
 #endif
 
 typedef struct pl_check_def {
-    int steps;                /* of the rollout; default 20 */
-    pl_rollout_inputs inputs; /* as in pl_rollout_def */
-    unsigned wanted;          /* PL_GRAD_... to check; what the scene lacks is left out; default all */
+    int steps;          /* of the rollout; default 20 */
+    pl_inputs inputs;   /* as in pl_rollout_def */
+    pl_channels wanted; /* to check; what the scene lacks is left out; default all */
     int directions;   /* random directions for each kind; one along the gradient is added; default 2 */
     double step;      /* the largest e, relative to the parameter's size; default 1e-3 */
     int step_count;   /* e is divided by 10 from one to the next, >= 2; default 5 */
@@ -55,9 +55,8 @@ typedef enum pl_check_verdict {
  * their typical size, sqrt(sum (dL/dp_i d_i)^2); 0 when the sweeps' are so small that the rounding of
  * the loss, 2e-16 |L| over the largest e, would hide them and the difference is noise. */
 typedef struct pl_check_row {
-    unsigned kind;    /* one of PL_GRAD_... */
-    const char *name; /* of the kind: "young" */
-    int values;       /* numbers moved */
+    pl_channel channel;
+    int values; /* numbers moved */
     bool along_gradient;
     bool one_sided;
     double adjoint, tangent, difference;
@@ -101,9 +100,6 @@ PL_API pl_check_def pl_check_def_default(void);
 PL_API pl_status pl_check(pl_sim *sim, const pl_state *state, const pl_check_def *def,
                           pl_check_result **out);
 PL_API void pl_check_destroy(pl_context *ctx, pl_check_result *result); /* NULL is fine */
-
-/* "position" for PL_GRAD_POSITION and so on; NULL for anything else. */
-PL_API const char *pl_gradient_name(unsigned kind);
 
 #ifdef __cplusplus
 }

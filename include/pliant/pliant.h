@@ -346,26 +346,110 @@ PL_API pl_status pl_scene_body(const pl_scene *scene, int body, pl_body_info *in
 PL_API pl_status pl_scene_collider(const pl_scene *scene, int collider, pl_collider_def *def);
 PL_API pl_context *pl_scene_context(const pl_scene *scene);
 
-/* Parameters that may change between rollouts, and that gradients are taken of. */
-typedef enum pl_param {
-    PL_YOUNG,      /* Pa; owner = body; per element */
-    PL_POISSON,    /* owner = body; per element */
-    PL_DENSITY,    /* kg/m^3; owner = body; per element */
-    PL_BENDING,    /* N m; owner = body; per element */
-    PL_DAMPING,    /* 1/s; owner = body; per element */
-    PL_FRICTION,   /* owner = collider; one value per body */
-    PL_COMPLIANCE, /* m/N; owner = pin; one value */
-} pl_param;
+/* ------------------------------------------------------------------------------- channels */
 
+/*
+ * Everything a rollout depends on and can be differentiated by. A channel is an array of rows, [rows,
+ * width]; the rows of its owners (bodies, pins, ...) follow each other in the order of the owners.
+ * Inputs have such an array for every step. What each channel is, pl_channel_get tells: inputs,
+ * parameters and gradients below are arrays by channel, and everything that lists them reads its table.
+ */
+typedef enum pl_channel {
+    /* the start */
+    PL_POSITION, /* m, of every vertex */
+    PL_VELOCITY, /* m/s */
+    /* inputs, that drive a step */
+    PL_VERTEX_FORCE,  /* N on every vertex, added to the scene's forces */
+    PL_FORCE,         /* of every force, in its own unit */
+    PL_WIND,          /* m/s, of every wind */
+    PL_PIN_TARGET,    /* m, of every pinned vertex */
+    PL_COLLIDER_POSE, /* of every collider: position m, unit quaternion w,x,y,z; its derivative is per m
+                         of translation (3) and per rad of rotation about the world axes through the
+                         collider's position (3) */
+    /* parameters, that stay as they are during a rollout */
+    PL_YOUNG,      /* Pa, of every element */
+    PL_POISSON,    /* of every element */
+    PL_DENSITY,    /* kg/m^3, of every element */
+    PL_BENDING,    /* flexural rigidity, N m, of every element of cloth */
+    PL_DAMPING,    /* mass-proportional, 1/s, of every element */
+    PL_FRICTION,   /* of every collider with every body, [collider_count, body_count] */
+    PL_COMPLIANCE, /* m/N, of every pin */
+    PL_CHANNEL_COUNT
+} pl_channel;
+
+/* A set of channels: PL_BIT(PL_YOUNG) | PL_BIT(PL_FRICTION). */
+typedef unsigned long long pl_channels;
+#define PL_BIT(channel) (1ull << (channel))
+
+typedef enum pl_role { PL_START, PL_INPUT, PL_PARAMETER } pl_role;
+
+typedef enum pl_owner {
+    PL_OWNER_BODY,
+    PL_OWNER_FORCE,
+    PL_OWNER_WIND,
+    PL_OWNER_PIN,
+    PL_OWNER_COLLIDER,
+    PL_OWNER_COUNT
+} pl_owner;
+
+/* What an owner has rows for. */
+typedef enum pl_row {
+    PL_ROW_OWNER,   /* one for itself */
+    PL_ROW_VERTEX,  /* each of its vertices */
+    PL_ROW_ELEMENT, /* each of its elements */
+    PL_ROW_BODY,    /* each body of the scene */
+} pl_row;
+
+/* What an input is within a step that is split. */
+typedef enum pl_blend {
+    PL_BLEND_HELD,   /* as at the step's end */
+    PL_BLEND_LINEAR, /* between what the last step left and the end */
+    PL_BLEND_POSE,   /* the same of poses */
+} pl_blend;
+
+typedef struct pl_channel_info {
+    const char *name; /* "young" */
+    const char *unit; /* "Pa"; "" of a pure number */
+    pl_role role;
+    pl_owner owner;
+    pl_row row;
+    int width;           /* numbers a row, */
+    int gradient_width;  /* and of its derivative */
+    double lower, upper; /* range of a parameter, */
+    bool above;          /* the lower end of which does not belong to it */
+    double usual;   /* of a parameter that is 0: the size of a moderate one; 0 = it cannot be moved */
+    pl_blend blend; /* of an input */
+} pl_channel_info;
+
+/* NULL if there is no such channel. */
+PL_API const pl_channel_info *pl_channel_get(pl_channel channel);
+/* The channel of that name, or PL_CHANNEL_COUNT. */
+PL_API pl_channel pl_channel_find(const char *name);
+PL_API const char *pl_owner_name(pl_owner owner); /* "body" */
+PL_API int pl_scene_owner_count(const pl_scene *scene, pl_owner owner);
+/* The rows of one owner, [*first, *first + *count), among those of the channel. */
+PL_API pl_status pl_scene_rows(const pl_scene *scene, pl_channel channel, int owner, int *first,
+                               int *count);
+/* Of all owners. */
+PL_API int pl_scene_row_count(const pl_scene *scene, pl_channel channel);
+
+/*
+ * The parameters of a scene as a value. The scene has its own, which rollouts and steps go by unless
+ * they are told others. A rollout keeps the values it was run with, whatever is set afterwards.
+ */
+typedef struct pl_params pl_params;
+
+PL_API pl_params *pl_scene_params(pl_scene *scene); /* the scene's own: not to be destroyed */
+/* A copy of the scene's. While it exists the scene gets no new parts. */
+PL_API pl_status pl_params_create(pl_scene *scene, pl_params **out);
+PL_API void pl_params_destroy(pl_params *params); /* NULL is fine */
 /* values [count]; count = 1 sets every value of the owner, otherwise count is the owner's number of
  * values. */
-PL_API pl_status pl_scene_set_param(pl_scene *scene, pl_param param, int owner, int count,
-                                    const double *values);
+PL_API pl_status pl_params_set(pl_params *params, pl_channel channel, int owner, int count,
+                               const double *values);
 /* values [count]; count is the owner's number of values. */
-PL_API pl_status pl_scene_get_param(const pl_scene *scene, pl_param param, int owner, int count,
-                                    double *values);
-/* The owner's number of values. */
-PL_API pl_status pl_scene_param_count(const pl_scene *scene, pl_param param, int owner, int *count);
+PL_API pl_status pl_params_get(const pl_params *params, pl_channel channel, int owner, int count,
+                               double *values);
 
 /* ------------------------------------------------------------------------------- state and step */
 
@@ -383,12 +467,12 @@ typedef struct pl_contact {
 /* The mutable part of a simulation. Plain data: read and write it freely between steps. */
 typedef struct pl_state {
     int vertex_count;
-    double *q;             /* positions [n, 3] m */
-    double *v;             /* velocities [n, 3] m/s */
-    double time;           /* s */
-    int step;              /* steps done */
-    double *pin_target;    /* [pin_vertex_count, 3] where the pins pull to, m */
-    double *collider_pose; /* [collider_count, 7] where the colliders are */
+    double *q;                       /* positions [n, 3] m */
+    double *v;                       /* velocities [n, 3] m/s */
+    double time;                     /* s */
+    int step;                        /* steps done */
+    double *input[PL_CHANNEL_COUNT]; /* [rows, width] of inputs that move during a step (pin_target,
+                                        collider_pose): where the last one left them; others NULL */
     int contact_count, contact_capacity;
     pl_contact *contacts; /* [contact_count] of the last step; sorted by vertex, then collider */
 } pl_state;
@@ -398,13 +482,10 @@ PL_API pl_status pl_state_create(const pl_scene *scene, pl_state **out); /* at t
 PL_API pl_status pl_state_copy(const pl_scene *scene, const pl_state *from, pl_state *to);
 PL_API void pl_state_destroy(const pl_scene *scene, pl_state *state); /* NULL is fine */
 
-/* What drives one step. NULL fields take the scene's own values at the end of the step. */
+/* What drives a step, by channel: of[PL_FORCE] and so on, [rows, width]; of a rollout [steps, rows,
+ * width]. NULL takes the scene's own values at the end of the step. Only inputs may be given. */
 typedef struct pl_inputs {
-    const double *vertex_force;  /* [n, 3] N, added to the scene's forces */
-    const double *force;         /* [force_count, 3], in each force's own unit */
-    const double *wind;          /* [wind_count, 3] m/s */
-    const double *pin_target;    /* [pin_vertex_count, 3] m, pins in order of creation */
-    const double *collider_pose; /* [collider_count, 7] at the end of the step */
+    const double *of[PL_CHANNEL_COUNT];
 } pl_inputs;
 
 enum {
@@ -455,22 +536,14 @@ PL_API pl_status pl_element_fields(pl_sim *sim, const pl_state *state, double *e
 
 /* ------------------------------------------------------------------------------- rollout */
 
-/* Inputs of every step; NULL fields as in pl_inputs. Borrowed until the rollout's backward is done. */
-typedef struct pl_rollout_inputs {
-    const double *vertex_force;  /* [steps, n, 3] */
-    const double *force;         /* [steps, force_count, 3] */
-    const double *wind;          /* [steps, wind_count, 3] */
-    const double *pin_target;    /* [steps, pin_vertex_count, 3] */
-    const double *collider_pose; /* [steps, collider_count, 7] */
-} pl_rollout_inputs;
-
 /* Called after each step of a rollout; return false to stop with PL_ERROR_INTERRUPTED. */
 typedef bool (*pl_progress_fn)(void *user, int step, const pl_state *state, const pl_step_info *info);
 
 typedef struct pl_rollout_def {
-    int steps;                /* default 100 */
-    pl_rollout_inputs inputs; /* default all NULL */
-    bool tape;                /* keep what a backward or tangent sweep needs; default true */
+    int steps;               /* default 100 */
+    pl_inputs inputs;        /* default all NULL; borrowed until the last sweep is done */
+    const pl_params *params; /* NULL = the scene's own; its present values are kept */
+    bool tape;               /* keep what a backward or tangent sweep needs; default true */
     size_t memory_budget; /* bytes for the tape, 0 = no limit; below the full tape's size, some states
                              are kept (binomial schedule) and steps run again from them, with
                              bit-identical gradients. Three states and the tape of 64 steps are
@@ -504,43 +577,15 @@ PL_API pl_status pl_rollout_contacts(pl_rollout *rollout, int step, int *count, 
 typedef bool (*pl_loss_fn)(void *user, int step, const double *q, const double *v, double *value,
                            double *dq, double *dv);
 
-enum {
-    PL_GRAD_POSITION = 1 << 0, /* initial positions */
-    PL_GRAD_VELOCITY = 1 << 1, /* initial velocities */
-    PL_GRAD_VERTEX_FORCE = 1 << 2,
-    PL_GRAD_FORCE = 1 << 3,
-    PL_GRAD_WIND = 1 << 4,
-    PL_GRAD_PIN_TARGET = 1 << 5,
-    PL_GRAD_COLLIDER_POSE = 1 << 6,
-    PL_GRAD_YOUNG = 1 << 7,
-    PL_GRAD_POISSON = 1 << 8,
-    PL_GRAD_DENSITY = 1 << 9,
-    PL_GRAD_BENDING = 1 << 10,
-    PL_GRAD_DAMPING = 1 << 11,
-    PL_GRAD_FRICTION = 1 << 12,
-    PL_GRAD_COMPLIANCE = 1 << 13,
-};
-
 /* Derivatives of a loss, in its unit per the unit of what it is derived by; also the direction of a
- * tangent sweep, in these units. Fields that were not asked for are NULL. Inputs have one row per step,
- * parameters are summed over the steps. */
+ * tangent sweep, in these units. Channels that were not asked for are NULL. */
 typedef struct pl_gradient {
-    unsigned wanted; /* PL_GRAD_... */
+    pl_channels wanted;
     int steps;
-    double *position;      /* [n, 3] */
-    double *velocity;      /* [n, 3] */
-    double *vertex_force;  /* [steps, n, 3] */
-    double *force;         /* [steps, force_count, 3] */
-    double *wind;          /* [steps, wind_count, 3] */
-    double *pin_target;    /* [steps, pin_vertex_count, 3] */
-    double *collider_pose; /* [steps, collider_count, 6]: per m of translation (3) and per rad of
-                              rotation about the world axes through the collider's position (3) */
-    double *young, *poisson, *density, *bending, *damping; /* [element_count] */
-    double *friction;                                      /* [collider_count, body_count] */
-    double *compliance;                                    /* [pin_count] */
+    double *of[PL_CHANNEL_COUNT]; /* [rows, gradient_width]; of inputs [steps, rows, gradient_width] */
 } pl_gradient;
 
-PL_API pl_status pl_gradient_create(const pl_scene *scene, int steps, unsigned wanted,
+PL_API pl_status pl_gradient_create(const pl_scene *scene, int steps, pl_channels wanted,
                                     pl_gradient **out);                        /* zeroed */
 PL_API void pl_gradient_destroy(const pl_scene *scene, pl_gradient *gradient); /* NULL is fine */
 

@@ -397,7 +397,7 @@ class Scene(Owner):
         values = np.empty(self.shape_of(name) if name in PARAMETERS else self._no_parameter(name))
         with self._core as core:
             for owner, part in self._parts(name, values):
-                core.check(lib.pl_scene_get_param(self._pointer, getattr(_api, "PL_" + name.upper()), owner,
+                core.check(lib.pl_params_get(pl_scene_params(self._pointer), getattr(_api, "PL_" + name.upper()), owner,
                                                   part.size, double_p(part)))
         return values
 
@@ -444,7 +444,7 @@ class Scene(Owner):
             except Exception:
                 for name, values in before.items():
                     for owner, part in self._parts(name, values):
-                        lib.pl_scene_set_param(self._pointer, getattr(_api, "PL_" + name.upper()), owner,
+                        lib.pl_params_set(pl_scene_params(self._pointer), getattr(_api, "PL_" + name.upper()), owner,
                                                part.size, double_p(part))
                 raise
 

@@ -93,10 +93,10 @@ pl_status pl_rollout_backward(pl_rollout *r, const pl_adjoint_def *def, pl_loss_
     PL_CHECK(pl_rollout_reverse(r, reverse_block, &b), done);
     PL_CHECK(add_loss(&b, 0, r->checkpoints[0]->q, r->checkpoints[0]->v), done);
     for (size_t i = 0; i < n3; i++) {
-        if (gradient->position)
-            gradient->position[i] += b.dq[i];
-        if (gradient->velocity)
-            gradient->velocity[i] += b.dv[i];
+        if (gradient->of[PL_POSITION])
+            gradient->of[PL_POSITION][i] += b.dq[i];
+        if (gradient->of[PL_VELOCITY])
+            gradient->of[PL_VELOCITY][i] += b.dv[i];
     }
     if (info)
         *info = (pl_adjoint_info){

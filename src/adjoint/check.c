@@ -27,7 +27,7 @@ pl_check_def pl_check_def_default(void)
 {
     pl_check_def def = {
         .steps = 20,
-        .wanted = ~0u,
+        .wanted = ~0ull,
         .directions = 2,
         .step = 1e-3,
         .step_count = 5,
@@ -78,10 +78,11 @@ static bool slips(const check *c, const pl_state *state, const pl_contact *p, do
 {
     const pl_scene *scene = c->trial.sim->scene;
     const double *x0 = c->previous + 3 * (size_t)p->vertex;
-    double mu = scene->friction[p->collider * scene->body_count + scene->body_of[p->vertex]], moved[3],
+    const double *friction = c->trial.params->values->of[PL_FRICTION];
+    double mu = friction[p->collider * scene->body_count + scene->body_of[p->vertex]], moved[3],
            drift[3];
-    collider_motion(c->previous_pose + 7 * p->collider, state->collider_pose + 7 * p->collider, x0,
-                    drift);
+    collider_motion(c->previous_pose + 7 * p->collider,
+                    state->input[PL_COLLIDER_POSE] + 7 * p->collider, x0, drift);
     pl_sub3(state->q + 3 * (size_t)p->vertex, x0, moved);
     pl_axpy3(-1, drift, moved);
     pl_axpy3(-pl_dot3(moved, p->normal), p->normal, moved);
@@ -94,7 +95,7 @@ static void classify(check *c, const pl_state *state, const pl_step_info *info)
     const pl_sim *sim = c->trial.sim;
     pl_check_regimes *r = &c->result->regimes, before = *r;
     int colliders = sim->scene->collider_count;
-    double h = sim->scene->def.time_step;
+    double h = c->trial.params->values->def.time_step;
     memset(c->active, 0, sizeof(int) * (size_t)sim->n * (size_t)colliders);
     for (int k = 0; k < state->contact_count; k++) {
         const pl_contact *p = &state->contacts[k];
@@ -123,7 +124,7 @@ static void classify(check *c, const pl_state *state, const pl_step_info *info)
 static void remember(check *c, const pl_state *state)
 {
     memcpy(c->previous, state->q, sizeof(double) * 3 * (size_t)state->vertex_count);
-    memcpy(c->previous_pose, state->collider_pose,
+    memcpy(c->previous_pose, state->input[PL_COLLIDER_POSE],
            sizeof(double) * 7 * (size_t)c->trial.sim->scene->collider_count);
 }
 
@@ -205,8 +206,9 @@ static pl_status tangent(check *c, const pl_knob *k, const double *d, double *ou
 {
     pl_gradient *direction = NULL;
     pl_status status = PL_OK;
-    PL_CHECK(pl_gradient_create(c->trial.sim->scene, c->trial.steps, k->kind, &direction), done);
-    memcpy(pl_gradient_array(direction, k->kind), d, sizeof(double) * (size_t)k->count);
+    PL_CHECK(pl_gradient_create(c->trial.sim->scene, c->trial.steps, PL_BIT(k->channel), &direction),
+             done);
+    memcpy(direction->of[k->channel], d, sizeof(double) * (size_t)k->count);
     c->value = 0;
     PL_CHECK(pl_rollout_tangent(c->rollout, &c->def->adjoint, direction, tangent_term, c, NULL), done);
     *out = c->value;
@@ -228,8 +230,8 @@ static double random_number(uint64_t *seed)
 /* d in the knob's natural sizes; pushed inwards where a value is at the edge of its range. */
 static void choose_direction(const check *c, const pl_knob *k, int index, pl_check_row *row, double *d)
 {
-    const double *g = pl_gradient_array(c->gradient, k->kind);
-    uint64_t seed = 1000003ull * c->def->seed + 101ull * k->kind + (uint64_t)index;
+    const double *g = c->gradient->of[k->channel];
+    uint64_t seed = 1000003ull * c->def->seed + 101ull * (uint64_t)k->channel + (uint64_t)index;
     double most = 0;
     row->along_gradient = index == c->def->directions;
     for (int i = 0; i < k->count; i++)
@@ -277,10 +279,9 @@ static pl_status check_direction(check *c, const pl_knob *k, int index, double *
 {
     pl_check_result *result = c->result;
     pl_check_row *row = &result->rows[result->row_count];
-    const double *g = pl_gradient_array(c->gradient, k->kind);
+    const double *g = c->gradient->of[k->channel];
     double typical = 0;
-    *row = (pl_check_row){
-        .kind = k->kind, .name = pl_gradient_name(k->kind), .step_count = c->def->step_count};
+    *row = (pl_check_row){.channel = k->channel, .step_count = c->def->step_count};
     choose_direction(c, k, index, row, d);
     if (row->values == 0)
         return PL_OK;
@@ -304,12 +305,12 @@ static pl_status check_direction(check *c, const pl_knob *k, int index, double *
     return PL_OK;
 }
 
-static pl_status check_kind(check *c, unsigned kind)
+static pl_status check_channel(check *c, pl_channel channel)
 {
     pl_status status = PL_OK;
     pl_knob knob = {0};
     double *d = NULL;
-    PL_CHECK(pl_knob_create(&c->trial, kind, &knob), done);
+    PL_CHECK(pl_knob_create(&c->trial, channel, &knob), done);
     PL_NEW(c->ctx, d, knob.count, done);
     for (int k = 0; k <= c->def->directions; k++)
         PL_CHECK(check_direction(c, &knob, k, d), done);
@@ -334,16 +335,26 @@ static pl_status sweep(check *c)
     return pl_state_copy(c->trial.sim->scene, c->trial.start, c->trial.state);
 }
 
+static bool is_wanted(const check *c, int channel)
+{
+    return (c->def->wanted & PL_BIT(channel)) &&
+           pl_scene_row_count(c->trial.sim->scene, (pl_channel)channel) > 0;
+}
+
 static pl_status allocate(check *c, pl_sim *sim, const pl_state *start)
 {
     pl_status status = PL_OK;
     const pl_scene *scene = sim->scene;
     size_t n3 = 3 * (size_t)sim->n, pairs = (size_t)sim->n * (size_t)scene->collider_count;
     int kinds = 0;
+    pl_values *values;
     PL_CHECK(pl_trial_create(sim, start, &c->def->inputs, c->def->steps, &c->trial), done);
+    PL_CHECK(pl_params_edit(c->trial.params, &values), done);
+    if (c->def->newton_tolerance > 0)
+        values->def.tolerance = c->def->newton_tolerance;
     PL_NEW(c->ctx, c->result, 1, done);
-    for (unsigned kind = 1; pl_gradient_name(kind); kind <<= 1)
-        kinds += (c->def->wanted & kind) && pl_gradient_count(scene, c->def->steps, kind) > 0;
+    for (int k = 0; k < PL_CHANNEL_COUNT; k++)
+        kinds += is_wanted(c, k);
     c->total = 2 * kinds * (c->def->directions + 1) * c->def->step_count;
     PL_NEW(c->ctx, c->result->rows, kinds * (c->def->directions + 1), done);
     double **vectors[] = {&c->dq, &c->dv, &c->previous};
@@ -360,22 +371,19 @@ pl_status pl_check(pl_sim *sim, const pl_state *start, const pl_check_def *def, 
 {
     pl_status status = PL_OK;
     pl_scene *scene = sim->scene;
-    double began = pl_milliseconds(), tolerance = scene->def.tolerance;
+    double began = pl_milliseconds();
     check c = {.ctx = sim->ctx, .def = def};
     *out = NULL;
     PL_TRY(check_def(sim->ctx, def));
-    if (def->newton_tolerance > 0)
-        scene->def.tolerance = def->newton_tolerance;
     PL_CHECK(allocate(&c, sim, start), done);
     PL_CHECK(sweep(&c), done);
-    for (unsigned kind = 1; pl_gradient_name(kind); kind <<= 1)
-        if ((def->wanted & kind) && pl_gradient_count(scene, def->steps, kind) > 0)
-            PL_CHECK(check_kind(&c, kind), done);
+    for (int k = 0; k < PL_CHANNEL_COUNT; k++)
+        if (is_wanted(&c, k))
+            PL_CHECK(check_channel(&c, (pl_channel)k), done);
     c.result->milliseconds = pl_milliseconds() - began;
     *out = c.result;
     c.result = NULL;
 done:
-    scene->def.tolerance = tolerance;
     pl_check_destroy(c.ctx, c.result);
     pl_rollout_destroy(c.rollout);
     pl_gradient_destroy(scene, c.gradient);

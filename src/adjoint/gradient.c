@@ -1,10 +1,14 @@
-/* Gradients as plain arrays. */
-#include "core/core.h"
+/* Room for the derivatives that are asked for. */
+#include "sim/scene.h"
 
-pl_status pl_gradient_create(const pl_scene *scene, int steps, unsigned wanted, pl_gradient **out)
+size_t pl_gradient_size(const pl_scene *scene, pl_channel channel, int steps)
+{
+    return pl_channel_size(scene, channel, steps) * (size_t)pl_channel_get(channel)->gradient_width;
+}
+
+pl_status pl_gradient_create(const pl_scene *scene, int steps, pl_channels wanted, pl_gradient **out)
 {
     pl_context *ctx = pl_scene_context(scene);
-    pl_scene_info s = pl_scene_get_info(scene);
     pl_status status = PL_OK;
     *out = NULL;
     if (steps < 0)
@@ -12,32 +16,10 @@ pl_status pl_gradient_create(const pl_scene *scene, int steps, unsigned wanted, 
     pl_gradient *g = pl_alloc(ctx, 1, sizeof *g);
     if (!g)
         return PL_ERROR_MEMORY;
-    g->wanted = wanted;
-    g->steps = steps;
-    size_t n = (size_t)s.vertex_count, t = (size_t)steps, e = (size_t)s.element_count;
-    const struct {
-        unsigned flag;
-        double **array;
-        size_t count;
-    } fields[] = {
-        {PL_GRAD_POSITION, &g->position, 3 * n},
-        {PL_GRAD_VELOCITY, &g->velocity, 3 * n},
-        {PL_GRAD_VERTEX_FORCE, &g->vertex_force, 3 * n * t},
-        {PL_GRAD_FORCE, &g->force, 3 * (size_t)s.force_count * t},
-        {PL_GRAD_WIND, &g->wind, 3 * (size_t)s.wind_count * t},
-        {PL_GRAD_PIN_TARGET, &g->pin_target, 3 * (size_t)s.pin_vertex_count * t},
-        {PL_GRAD_COLLIDER_POSE, &g->collider_pose, 6 * (size_t)s.collider_count * t},
-        {PL_GRAD_YOUNG, &g->young, e},
-        {PL_GRAD_POISSON, &g->poisson, e},
-        {PL_GRAD_DENSITY, &g->density, e},
-        {PL_GRAD_BENDING, &g->bending, e},
-        {PL_GRAD_DAMPING, &g->damping, e},
-        {PL_GRAD_FRICTION, &g->friction, (size_t)s.collider_count * (size_t)s.body_count},
-        {PL_GRAD_COMPLIANCE, &g->compliance, (size_t)s.pin_count},
-    };
-    for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
-        if (wanted & fields[k].flag)
-            PL_NEW(ctx, *fields[k].array, fields[k].count, done);
+    *g = (pl_gradient){.wanted = wanted, .steps = steps};
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        if (wanted & PL_BIT(c))
+            PL_NEW(ctx, g->of[c], pl_gradient_size(scene, (pl_channel)c, steps), done);
     *out = g;
     g = NULL;
 done:
@@ -45,14 +27,18 @@ done:
     return status;
 }
 
+void pl_gradient_clear(const pl_scene *scene, pl_gradient *g)
+{
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        if (g->of[c])
+            memset(g->of[c], 0, sizeof(double) * pl_gradient_size(scene, (pl_channel)c, g->steps));
+}
+
 void pl_gradient_destroy(const pl_scene *scene, pl_gradient *g)
 {
     if (!g)
         return;
-    pl_context *ctx = pl_scene_context(scene);
-    void *arrays[] = {g->position,   g->velocity,      g->vertex_force, g->force,      g->wind,
-                      g->pin_target, g->collider_pose, g->young,        g->poisson,    g->density,
-                      g->bending,    g->damping,       g->friction,     g->compliance, g};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        pl_free(ctx, arrays[k]);
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        pl_free(pl_scene_context(scene), g->of[c]);
+    pl_free(pl_scene_context(scene), g);
 }

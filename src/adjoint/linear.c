@@ -55,7 +55,7 @@ pl_status pl_linear_create(pl_sim *sim, const pl_adjoint_def *def, pl_linear *ou
     PL_TRY(check_def(sim->ctx, &out->def));
     choose(&out->def);
     if (out->def.contact_epsilon2 == 0)
-        out->def.contact_epsilon2 = sim->scene->def.contact_epsilon2;
+        out->def.contact_epsilon2 = sim->values->def.contact_epsilon2;
     PL_NEW(sim->ctx, out->u, 3 * sim->n, done);
     PL_NEW(sim->ctx, out->work, 3 * sim->n, done);
     if (out->def.preconditioner == PL_PRECONDITION_JACOBI)

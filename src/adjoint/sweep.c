@@ -10,7 +10,7 @@ pl_status pl_sweep_create(pl_rollout *rollout, const pl_adjoint_def *def, int di
     pl_sim *sim = rollout->sim;
     pl_status status = PL_OK;
     *s = (pl_sweep){.rollout = rollout, .direction = direction};
-    PL_TRY(pl_sim_refresh(sim));
+    pl_sim_use(sim, rollout->values);
     pl_sim_forget(sim);
     PL_CHECK(pl_linear_create(sim, def, &s->linear), done);
     PL_CHECK(pl_drive_create(sim->scene, &s->before), done);
@@ -43,14 +43,15 @@ static pl_status drive_at(pl_sweep *s, int step, pl_drive *out)
     const pl_scene *scene = r->sim->scene;
     if (step < 0) {
         const pl_state *start = r->checkpoints[0];
-        memcpy(out->pin_target, start->pin_target,
-               sizeof(double) * 3 * (size_t)scene->pin_vertex_count);
-        memcpy(out->collider_pose, start->collider_pose,
-               sizeof(double) * 7 * (size_t)scene->collider_count);
+        for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+            if (start->input[c])
+                memcpy(out->of[c], start->input[c],
+                       sizeof(double) * pl_channel_size(scene, (pl_channel)c, 1) *
+                           (size_t)pl_channel_get((pl_channel)c)->width);
         return PL_OK;
     }
     pl_inputs inputs = pl_rollout_inputs_at(r, step);
-    return pl_drive_resolve(scene, r->time[step] + scene->def.time_step, &inputs, out);
+    return pl_drive_resolve(scene, r->time[step] + r->values->def.time_step, &inputs, out);
 }
 
 /* The vertices that the next few substeps touch, as far as the factor's life can reach. */
@@ -89,15 +90,13 @@ pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_sta
     s->step = e->step - r->checkpoints[0]->step;
     PL_TRY(drive_at(s, s->step - 1, &s->before));
     PL_TRY(drive_at(s, s->step, &s->after));
-    s->fake.pin_target = s->before.pin_target;
-    s->fake.collider_pose = s->before.collider_pose;
-    pl_drive_between(sim->scene, &s->fake, &s->after, e->to, &s->part);
+    pl_drive_between(sim->scene, s->before.of, &s->after, e->to, &s->part);
     for (int c = 0; c < sim->scene->collider_count; c++)
         if (e->from == 0)
-            memcpy(s->pose_start + 7 * c, s->before.collider_pose + 7 * c, 7 * sizeof(double));
+            memcpy(s->pose_start + 7 * c, s->before.of[PL_COLLIDER_POSE] + 7 * c, 7 * sizeof(double));
         else
-            pl_pose_between(s->before.collider_pose + 7 * c, s->after.collider_pose + 7 * c, e->from,
-                            s->pose_start + 7 * c);
+            pl_pose_between(s->before.of[PL_COLLIDER_POSE] + 7 * c,
+                            s->after.of[PL_COLLIDER_POSE] + 7 * c, e->from, s->pose_start + 7 * c);
     s->linear.sub = (pl_substep){
         .step = e->step,
         .from = e->from,

@@ -16,7 +16,6 @@ typedef struct pl_sweep {
     double *mass_work;      /* [n, 2] per vertex: of mass and of damping */
     int step;               /* the time step, from 0 in this rollout */
     int direction;          /* of the walk along the tape: -1 or 1 */
-    pl_state fake;          /* a view of `before` for pl_drive_between */
 } pl_sweep;
 
 /* direction: -1 from the tape's end to its beginning, 1 from its beginning on. */

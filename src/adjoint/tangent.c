@@ -56,10 +56,10 @@ pl_status pl_rollout_tangent(pl_rollout *r, const pl_adjoint_def *def, const pl_
     double **vectors[] = {&f.dq, &f.dv, &f.v0, &f.v};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(sim->ctx, *vectors[k], n3, done);
-    if (direction->position)
-        memcpy(f.dq, direction->position, sizeof(double) * n3);
-    if (direction->velocity)
-        memcpy(f.dv, direction->velocity, sizeof(double) * n3);
+    if (direction->of[PL_POSITION])
+        memcpy(f.dq, direction->of[PL_POSITION], sizeof(double) * n3);
+    if (direction->of[PL_VELOCITY])
+        memcpy(f.dv, direction->of[PL_VELOCITY], sizeof(double) * n3);
     PL_CHECK(visit_state(&f, 0, r->checkpoints[0]->q, r->checkpoints[0]->v), done);
     PL_CHECK(pl_rollout_forward(r, forward_block, &f), done);
     if (info)

@@ -30,10 +30,8 @@ void pl_evaluation_forget(pl_evaluation *e)
 {
     pl_rollout_destroy(e->rollout);
     pl_state_destroy(e->task->scene, e->state);
-    pl_sim_destroy(e->sim);
     e->rollout = NULL;
     e->state = NULL;
-    e->sim = NULL;
 }
 
 void pl_evaluation_destroy(pl_evaluation *e)
@@ -42,6 +40,7 @@ void pl_evaluation_destroy(pl_evaluation *e)
         return;
     pl_context *ctx = e->task->ctx;
     pl_evaluation_forget(e);
+    pl_sim_destroy(e->sim);
     pl_gradient_destroy(e->task->scene, e->gradient);
     pl_free(ctx, e->x);
     pl_free(ctx, e->q);
@@ -56,32 +55,6 @@ static bool going_on(void *user, int step, const pl_state *state, const pl_step_
     return !e->keep_going || e->keep_going(e->user);
 }
 
-static void clear_gradient(const pl_task *task, pl_gradient *g)
-{
-    const pl_scene *s = task->scene;
-    size_t steps = (size_t)task->steps, n = 3 * (size_t)s->vertex_count,
-           elements = (size_t)s->element_count;
-    const struct {
-        double *values;
-        size_t count;
-    } fields[] = {{g->position, n},
-                  {g->velocity, n},
-                  {g->force, 3 * steps * (size_t)s->force_count},
-                  {g->wind, 3 * steps * (size_t)s->wind_count},
-                  {g->pin_target, 3 * steps * (size_t)s->pin_vertex_count},
-                  {g->collider_pose, 6 * steps * (size_t)s->collider_count},
-                  {g->young, elements},
-                  {g->poisson, elements},
-                  {g->density, elements},
-                  {g->bending, elements},
-                  {g->damping, elements},
-                  {g->friction, (size_t)s->collider_count * (size_t)s->body_count},
-                  {g->compliance, (size_t)s->pin_count}};
-    for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
-        if (fields[k].values)
-            memset(fields[k].values, 0, fields[k].count * sizeof(double));
-}
-
 pl_status pl_evaluation_run(pl_evaluation *e, const double *x)
 {
     pl_task *task = e->task;
@@ -92,13 +65,12 @@ pl_status pl_evaluation_run(pl_evaluation *e, const double *x)
     pl_evaluation_forget(e);
     PL_CHECK(pl_state_create(task->scene, &e->state), done);
     PL_CHECK(pl_task_apply(task, x, e->state), done);
-    PL_CHECK(pl_sim_create(task->scene, &e->sim), done);
+    if (!e->sim)
+        PL_CHECK(pl_sim_create(task->scene, &e->sim), done);
     pl_rollout_def def = pl_rollout_def_default();
     def.steps = task->steps;
-    def.inputs = (pl_rollout_inputs){.force = task->force,
-                                     .wind = task->wind,
-                                     .pin_target = task->pin_target,
-                                     .collider_pose = task->pose};
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        def.inputs.of[c] = task->input[c];
     def.memory_budget = task->tape_bytes;
     def.progress = going_on;
     def.progress_user = e;
@@ -190,7 +162,7 @@ pl_status pl_evaluation_loss(void *user, const double *x, double *loss, double *
     pl_adjoint_info info;
     PL_TRY(pl_evaluation_run(e, x));
     double start = pl_milliseconds();
-    clear_gradient(e->task, e->gradient);
+    pl_gradient_clear(e->task->scene, e->gradient);
     def.tolerance = e->task->adjoint_tolerance;
     pl_status status = pl_rollout_backward(e->rollout, &def, add_loss, &call, e->gradient, &info);
     if (status != PL_OK)
@@ -227,7 +199,7 @@ static pl_status tangent_row(pl_evaluation *e, const double *x, int entry, doubl
     const pl_unknown *u = e->task->unknowns;
     while (entry >= u->first + u->count)
         u++;
-    clear_gradient(e->task, e->gradient);
+    pl_gradient_clear(e->task->scene, e->gradient);
     pl_task_direction(e->task, entry, pl_map_slope(u, x[entry]), e->gradient);
     pl_status status = pl_rollout_tangent(e->rollout, &def, e->gradient, write_along, &call, NULL);
     return or_failure(e, &call.failure, status);

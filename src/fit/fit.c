@@ -29,7 +29,7 @@ static void name_entries(pl_fit *fit)
             else
                 snprintf(fit->labels[at], sizeof fit->labels[at], "%s[%d]", u->name, i);
             fit->names[at] = fit->labels[at];
-            fit->units[at] = pl_unknown_unit(u);
+            fit->units[at] = *u->of.unit ? u->of.unit : NULL;
             fit->truth[at] = u->truth;
         }
     }
@@ -93,7 +93,7 @@ static pl_status record(pl_fit *fit)
                    sizeof(double)));
     double *row = row_at(fit, fit->row_count);
     row[PL_ROW_LOSS] = fit->optimizer->state[PL_HEAD_LOSS];
-    row[PL_ROW_EPSILON2] = fit->task->scene->def.contact_epsilon2;
+    row[PL_ROW_EPSILON2] = fit->task->scene->params.values->def.contact_epsilon2;
     shown_values(fit, row + PL_ROW_HEAD);
     memcpy(row + PL_ROW_HEAD + p, gradient, (size_t)p * sizeof *row);
     for (int i = 0; i < p; i++)
@@ -120,15 +120,15 @@ static int stage_count(const pl_fit *fit)
 }
 
 /* The scene's contacts as soft as the stage has them; what was simulated before no longer counts. */
-static void enter_stage(pl_fit *fit, int stage)
+static pl_status enter_stage(pl_fit *fit, int stage)
 {
     pl_task *task = fit->task;
     double start = task->continuation.start, own = task->contact_epsilon2;
     int stages = stage_count(fit);
     fit->stage = stage;
-    task->scene->def.contact_epsilon2 =
-        stage < stages ? start * pow(own / start, (double)stage / stages) : own;
     pl_evaluation_forget(fit->evaluation);
+    return pl_task_set_epsilon2(task, stage < stages ? start * pow(own / start, (double)stage / stages)
+                                                     : own);
 }
 
 static bool stage_over(const pl_fit *fit)
@@ -150,7 +150,7 @@ static pl_status iterate(pl_fit *fit)
         }
         if (fit->stage >= stage_count(fit) || head[PL_HEAD_STOP] == PL_STOP_ITERATIONS)
             return PL_OK;
-        enter_stage(fit, fit->stage + 1);
+        PL_TRY(enter_stage(fit, fit->stage + 1));
         fit->stage_start = (int)head[PL_HEAD_ITERATION];
         PL_TRY(pl_optimizer_start(fit->optimizer));
         if (fit->def.directory)
@@ -165,10 +165,9 @@ static pl_status iterate(pl_fit *fit)
 static pl_status check_row(pl_fit *fit, int index)
 {
     double *row = row_at(fit, index), x[PL_SHOWN_MAX];
-    double *epsilon2 = &fit->task->scene->def.contact_epsilon2;
     const pl_unknown *u = fit->task->unknowns;
-    if (*epsilon2 != row[PL_ROW_EPSILON2]) {
-        *epsilon2 = row[PL_ROW_EPSILON2];
+    if (fit->task->scene->params.values->def.contact_epsilon2 != row[PL_ROW_EPSILON2]) {
+        PL_TRY(pl_task_set_epsilon2(fit->task, row[PL_ROW_EPSILON2]));
         pl_evaluation_forget(fit->evaluation);
     }
     for (int i = 0; i < fit->task->n; i++) {
@@ -194,7 +193,7 @@ static pl_status check_stages(pl_fit *fit)
             PL_TRY(check_row(fit, index));
         }
     }
-    enter_stage(fit, fit->stage);
+    PL_TRY(enter_stage(fit, fit->stage));
     return PL_OK;
 }
 
@@ -312,11 +311,11 @@ static pl_status begin(pl_fit *fit)
 {
     if (fit->def.resume) {
         PL_TRY(pl_checkpoint_load(fit));
-        enter_stage(fit, fit->stage);
+        PL_TRY(enter_stage(fit, fit->stage));
         report_progress(fit);
         return PL_OK;
     }
-    enter_stage(fit, 0);
+    PL_TRY(enter_stage(fit, 0));
     PL_TRY(pl_optimizer_start(fit->optimizer));
     PL_TRY(record(fit));
     return save_and_tell(fit);
@@ -364,7 +363,10 @@ pl_status pl_task_fit(pl_task *task, const pl_fit_def *def, pl_fit_result **out)
     *out = result;
     result = NULL;
 done:
-    task->scene->def.contact_epsilon2 = task->contact_epsilon2;
+    if (status == PL_OK)
+        status = pl_task_set_epsilon2(task, task->contact_epsilon2);
+    else
+        pl_task_set_epsilon2(task, task->contact_epsilon2);
     pl_fit_result_free(task, result);
     pl_optimizer_destroy(fit.optimizer);
     pl_evaluation_destroy(fit.evaluation);

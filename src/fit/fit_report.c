@@ -30,13 +30,14 @@ static pl_status add_colliders(const pl_task *task, pl_report *report)
     PL_NEW(task->ctx, time, steps, done);
     PL_NEW(task->ctx, pose, 7 * steps, done);
     for (size_t i = 0; i < steps; i++)
-        time[i] = (double)(i + 1) * scene->def.time_step;
+        time[i] = (double)(i + 1) * scene->params.values->def.time_step;
     for (size_t c = 0; c < colliders; c++) {
         pl_collider_def def;
         PL_CHECK(pl_scene_collider(scene, (int)c, &def), done);
-        for (size_t i = 0; task->pose && i < steps; i++)
-            memcpy(pose + 7 * i, task->pose + 7 * (i * colliders + c), 7 * sizeof *pose);
-        if (task->pose)
+        const double *moved = task->input[PL_COLLIDER_POSE];
+        for (size_t i = 0; moved && i < steps; i++)
+            memcpy(pose + 7 * i, moved + 7 * (i * colliders + c), 7 * sizeof *pose);
+        if (moved)
             def.table = (pl_table){task->steps, time, pose};
         PL_CHECK(pl_report_add_collider(report, &def), done);
     }
@@ -124,7 +125,7 @@ static pl_status add_fit(pl_fit *fit, pl_report *report, const pl_fit_result *r)
     char refused[32], residual[64];
     snprintf(steps, sizeof steps, "%d", r->steps);
     snprintf(vertices, sizeof vertices, "%d", fit->task->scene->vertex_count);
-    snprintf(step, sizeof step, "%g s", fit->task->scene->def.time_step);
+    snprintf(step, sizeof step, "%g s", fit->task->scene->params.values->def.time_step);
     snprintf(rollouts, sizeof rollouts, "%d", r->rollouts);
     snprintf(sweeps, sizeof sweeps, "%d", r->sweeps);
     snprintf(evaluations, sizeof evaluations, "%d", r->evaluations);

@@ -14,28 +14,21 @@
 
 /* ------------------------------------------------------------------------------- unknowns */
 
-/* The first seven are pl_param, in its order. */
-typedef enum pl_quantity {
-    PL_OF_YOUNG,
-    PL_OF_POISSON,
-    PL_OF_DENSITY,
-    PL_OF_BENDING,
-    PL_OF_DAMPING,
-    PL_OF_FRICTION,
-    PL_OF_COMPLIANCE,
-    PL_OF_FORCE,
-    PL_OF_WIND,
-    PL_OF_PIN_TARGET,
-    PL_OF_COLLIDER_POSITION,
-    PL_OF_COLLIDER_ROTATION,
-    PL_OF_VELOCITY,
-    PL_OF_POSITION,
+/* Three columns of a channel's derivative at most, by the name that task files call them: channels by
+ * their own, but poses in two parts. */
+typedef struct pl_quantity {
+    const char *name, *unit;
+    pl_channel channel;
+    int column, width;
 } pl_quantity;
+
+/* The index-th quantity; false after the last. */
+bool pl_quantity_at(int index, pl_quantity *out);
 
 typedef enum pl_spread {
     PL_SPREAD_ONE,     /* one number for the owner */
     PL_SPREAD_ELEMENT, /* one for each element: materials */
-    PL_SPREAD_STEP,    /* one for each step: forces, wind, targets, colliders */
+    PL_SPREAD_STEP,    /* one for each step: inputs */
     PL_SPREAD_VERTEX,  /* one for each vertex: initial velocity and position */
 } pl_spread;
 
@@ -44,9 +37,10 @@ typedef enum pl_map { PL_MAP_NONE, PL_MAP_LOG, PL_MAP_LOGIT } pl_map;
 
 typedef struct pl_unknown {
     char name[64];
-    pl_quantity quantity;
+    int index; /* of its quantity */
+    pl_quantity of;
     int owner;           /* index of the body, collider, pin, force or wind */
-    double direction[3]; /* of vectors: p times this is added to the scene's own value */
+    double direction[3]; /* of inputs and starts: p times this is added to the scene's own value */
     pl_spread spread;
     pl_map map;
     double initial, truth; /* physical; truth is NaN when not known */
@@ -56,22 +50,9 @@ typedef struct pl_unknown {
     int first, count;
 } pl_unknown;
 
-/* Vectors along a direction. */
-static inline bool pl_quantity_is_vector(pl_quantity quantity)
-{
-    return quantity >= PL_OF_FORCE;
-}
-
-/* Inputs of every step. */
-static inline bool pl_quantity_is_driven(pl_quantity quantity)
-{
-    return quantity >= PL_OF_FORCE && quantity <= PL_OF_COLLIDER_ROTATION;
-}
-
 double pl_map_to_x(const pl_unknown *u, double p);
 double pl_map_to_p(const pl_unknown *u, double x);
 double pl_map_slope(const pl_unknown *u, double x); /* dp/dx */
-const char *pl_unknown_unit(const pl_unknown *u);
 
 /* ------------------------------------------------------------------------------- loss */
 
@@ -158,10 +139,9 @@ struct pl_task {
     pl_unknown *unknowns;
     double *initial, *lower, *upper; /* x [n] */
     double *p;                       /* [n] of the last pl_task_apply */
-    /* inputs that unknowns change, [steps, .], NULL when none does; *_base is the scene's own */
-    double *force, *wind, *pin_target, *pose;
-    double *force_base, *wind_base, *pin_base, *pose_base;
-    unsigned wanted; /* PL_GRAD_... of the unknowns */
+    /* inputs that unknowns change, [steps, rows, width], NULL when none does, and the scene's own */
+    double *input[PL_CHANNEL_COUNT], *base[PL_CHANNEL_COUNT];
+    pl_channels wanted; /* of the unknowns */
     int term_count;
     pl_term *terms;
     bool simulated_targets;  /* of any term */
@@ -182,6 +162,8 @@ extern const pl_spec pl_spec_task, pl_spec_unknown, pl_spec_term;
 pl_status pl_task_read_unknowns(pl_task *task, const pl_document *document);
 /* Base values of the inputs that unknowns change. */
 pl_status pl_task_prepare_inputs(pl_task *task);
+/* How soft the scene's contacts are from now on, N m. */
+pl_status pl_task_set_epsilon2(pl_task *task, double epsilon2);
 /* Sets the scene's parameters and the task's inputs to x; state (may be NULL) starts accordingly. */
 pl_status pl_task_apply(pl_task *task, const double *x, pl_state *state);
 /* x [n] of the true values. */
@@ -243,7 +225,7 @@ typedef struct pl_evaluation {
 
 pl_status pl_evaluation_create(pl_task *task, pl_evaluation **out);
 void pl_evaluation_destroy(pl_evaluation *e);
-/* The trajectory at x. A new workspace each time, so that the result depends on x alone. */
+/* The trajectory at x. */
 pl_status pl_evaluation_run(pl_evaluation *e, const double *x);
 /* Drops the rollout kept: needed when the scene has changed otherwise than through x. */
 void pl_evaluation_forget(pl_evaluation *e);

@@ -16,11 +16,13 @@
 
 /* ------------------------------------------------------------------------------- unknowns */
 
-/* In the order of pl_quantity, pl_spread and pl_map. */
-static const char *const quantity_names[] = {
-    "young",      "poisson",  "density", "bending",    "damping",           "friction",
-    "compliance", "force",    "wind",    "pin_target", "collider_position", "collider_rotation",
-    "velocity",   "position", NULL};
+static const char *quantity_name(int index)
+{
+    pl_quantity quantity;
+    return pl_quantity_at(index, &quantity) ? quantity.name : NULL;
+}
+
+/* In the order of pl_spread and pl_map. */
 static const char *const spread_names[] = {"one", "element", "step", "vertex", NULL};
 static const char *const map_names[] = {"none", "log", "logit", NULL};
 
@@ -31,7 +33,7 @@ static void unknown_defaults(void *into)
 
 static const pl_key unknown_keys[] = {
     {"name", PL_KEY_TEXT, UNREAD, .doc = "In tables and plots; by default the quantity."},
-    {"quantity", PL_KEY_CHOICE, AT(pl_unknown, quantity), .choices = quantity_names, .required = true,
+    {"quantity", PL_KEY_CHOICE, AT(pl_unknown, index), .choice = quantity_name, .required = true,
      .doc = "What is not known. Velocity and position are those at the start."},
     {"of", PL_KEY_REFERENCE, UNREAD,
      .doc = "Whose: the name or index of a body or collider, the index of a pin, force or wind; by "

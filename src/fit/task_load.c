@@ -98,34 +98,36 @@ pl_status pl_task_prepare_inputs(pl_task *task)
 {
     const pl_scene *s = task->scene;
     pl_status status = PL_OK;
-    size_t steps = (size_t)task->steps, force = 3 * (size_t)s->force_count,
-           wind = 3 * (size_t)s->wind_count;
-    size_t pin = 3 * (size_t)s->pin_vertex_count, pose = 7 * (size_t)s->collider_count;
+    size_t numbers[PL_CHANNEL_COUNT];
     pl_drive drive = {0};
-    const struct {
-        unsigned bit;
-        double **base, **values;
-        size_t width;
-    } rows[] = {{PL_GRAD_FORCE, &task->force_base, &task->force, force},
-                {PL_GRAD_WIND, &task->wind_base, &task->wind, wind},
-                {PL_GRAD_PIN_TARGET, &task->pin_base, &task->pin_target, pin},
-                {PL_GRAD_COLLIDER_POSE, &task->pose_base, &task->pose, pose}};
     PL_CHECK(pl_drive_create(s, &drive), done);
-    for (size_t k = 0; k < 4; k++)
-        if (task->wanted & rows[k].bit) {
-            PL_NEW(task->ctx, *rows[k].base, steps * rows[k].width, done);
-            PL_NEW(task->ctx, *rows[k].values, steps * rows[k].width, done);
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++) {
+        numbers[c] =
+            pl_channel_size(s, (pl_channel)c, 1) * (size_t)pl_channel_get((pl_channel)c)->width;
+        if (drive.of[c] && (task->wanted & PL_BIT(c))) {
+            PL_NEW(task->ctx, task->base[c], (size_t)task->steps * numbers[c], done);
+            PL_NEW(task->ctx, task->input[c], (size_t)task->steps * numbers[c], done);
         }
-    for (size_t i = 0; i < steps; i++) {
-        PL_CHECK(pl_drive_resolve(s, (double)(i + 1) * s->def.time_step, NULL, &drive), done);
-        const double *const from[] = {drive.force, drive.wind, drive.pin_target, drive.collider_pose};
-        for (size_t k = 0; k < 4; k++)
-            if (*rows[k].base)
-                memcpy(*rows[k].base + i * rows[k].width, from[k], rows[k].width * sizeof(double));
+    }
+    for (int i = 0; i < task->steps; i++) {
+        double time = (i + 1) * s->params.values->def.time_step;
+        PL_CHECK(pl_drive_resolve(s, time, NULL, &drive), done);
+        for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+            if (task->base[c])
+                memcpy(task->base[c] + (size_t)i * numbers[c], drive.of[c],
+                       numbers[c] * sizeof(double));
     }
 done:
     pl_drive_free(task->ctx, &drive);
     return status;
+}
+
+pl_status pl_task_set_epsilon2(pl_task *task, double epsilon2)
+{
+    pl_values *values;
+    PL_TRY(pl_params_edit(pl_scene_params(task->scene), &values));
+    values->def.contact_epsilon2 = epsilon2;
+    return PL_OK;
 }
 
 /* ------------------------------------------------------------------------------- task */
@@ -141,7 +143,7 @@ static pl_status build(pl_task *task, const pl_document *document, int override_
     if (!(task->name = pl_strdup(task->ctx, source.name ? source.name : info.name)) ||
         !(task->path = pl_strdup(task->ctx, document->name)))
         return PL_ERROR_MEMORY;
-    task->contact_epsilon2 = task->scene->def.contact_epsilon2;
+    task->contact_epsilon2 = task->scene->params.values->def.contact_epsilon2;
     task->steps = source.steps ? source.steps : info.steps;
     task->optimizer = source.optimizer;
     task->continuation = source.continuation;
@@ -308,11 +310,13 @@ void pl_task_destroy(pl_task *task)
     if (!task)
         return;
     pl_context *ctx = task->ctx;
-    double *const arrays[] = {task->initial,    task->lower,     task->upper,      task->p,
-                              task->force,      task->wind,      task->pin_target, task->pose,
-                              task->force_base, task->wind_base, task->pin_base,   task->pose_base};
+    double *const arrays[] = {task->initial, task->lower, task->upper, task->p};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++) {
+        pl_free(ctx, task->input[c]);
+        pl_free(ctx, task->base[c]);
+    }
     for (int k = 0; k < task->term_count; k++)
         pl_term_free(ctx, &task->terms[k]);
     pl_free(ctx, task->terms);

@@ -59,8 +59,8 @@ static pl_status mass_stencil(pl_task *task, pl_term *term)
     for (int i = 0; i < n; i++)
         term->vertex[i] = body->vertex_offset + i;
     for (int e = 0; e < body->element_count; e++) {
-        double mass =
-            scene->density[body->element_offset + e] * scene->volume[body->element_offset + e];
+        double mass = scene->params.values->of[PL_DENSITY][body->element_offset + e] *
+                      scene->volume[body->element_offset + e];
         total += mass;
         for (int k = 0; k < width; k++)
             term->coefficient[body->elements[(size_t)e * width + k]] += mass / width;

@@ -48,11 +48,24 @@ double pl_map_slope(const pl_unknown *u, double x)
     return 1;
 }
 
-const char *pl_unknown_unit(const pl_unknown *u)
+/* Vertex forces are left out: a number for every vertex and step is not something to identify. */
+bool pl_quantity_at(int index, pl_quantity *out)
 {
-    static const char *const units[] = {"Pa", NULL,  "kg/m^3", "N m", "1/s", NULL,  "m/N",
-                                        NULL, "m/s", "m",      "m",   "rad", "m/s", "m"};
-    return units[u->quantity];
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++) {
+        const pl_channel_info *info = pl_channel_get((pl_channel)c);
+        bool pose = info->blend == PL_BLEND_POSE;
+        if (c == PL_VERTEX_FORCE)
+            continue;
+        if (index == 0)
+            *out = (pl_quantity){pose ? "collider_position" : info->name, pose ? "m" : info->unit,
+                                 (pl_channel)c, 0, pose ? 3 : info->width};
+        else if (pose && index == 1)
+            *out = (pl_quantity){"collider_rotation", "rad", (pl_channel)c, 3, 3};
+        if (index < 1 + pose)
+            return true;
+        index -= 1 + pose;
+    }
+    return false;
 }
 
 /* ------------------------------------------------------------------------------- into the scene */
@@ -70,59 +83,52 @@ static void turn_pose(double *pose, const double axis_angle[3])
     memcpy(q, turned, sizeof turned);
 }
 
-/* Adds p times the direction to the rows that an input unknown drives. */
+static pl_role role_of(const pl_unknown *u)
+{
+    return pl_channel_get(u->of.channel)->role;
+}
+
+/* Adds p times the direction to one row of a channel. */
+static void add_to_row(const pl_unknown *u, double p, double *row)
+{
+    const double by[3] = {p * u->direction[0], p * u->direction[1], p * u->direction[2]};
+    if (u->of.column == 3) /* of a pose: its quaternion */
+        turn_pose(row, by);
+    else
+        for (int k = 0; k < u->of.width; k++)
+            row[k] += by[k];
+}
+
+/* The same to the rows that an input unknown drives. */
 static void drive(pl_task *task, const pl_unknown *u)
 {
-    const pl_scene *scene = task->scene;
+    pl_channel channel = u->of.channel;
+    pl_span span = pl_channel_span(task->scene, channel, u->owner);
+    size_t width = (size_t)pl_channel_get(channel)->width;
     for (int step = 0; step < task->steps; step++) {
         double p = task->p[u->first + (u->spread == PL_SPREAD_STEP ? step : 0)];
-        size_t row = (size_t)step;
-        if (u->quantity == PL_OF_FORCE) {
-            pl_axpy3(p, u->direction,
-                     task->force + 3 * (row * (size_t)scene->force_count + (size_t)u->owner));
-        } else if (u->quantity == PL_OF_WIND) {
-            pl_axpy3(p, u->direction,
-                     task->wind + 3 * (row * (size_t)scene->wind_count + (size_t)u->owner));
-        } else if (u->quantity == PL_OF_PIN_TARGET) {
-            const pl_pin *pin = &scene->pins[u->owner];
-            double *target =
-                task->pin_target + 3 * (row * (size_t)scene->pin_vertex_count + (size_t)pin->first);
-            for (int k = 0; k < pin->count; k++)
-                pl_axpy3(p, u->direction, target + 3 * k);
-        } else {
-            double *pose = task->pose + 7 * (row * (size_t)scene->collider_count + (size_t)u->owner);
-            const double turn[3] = {p * u->direction[0], p * u->direction[1], p * u->direction[2]};
-            if (u->quantity == PL_OF_COLLIDER_POSITION)
-                pl_axpy3(1, turn, pose);
-            else
-                turn_pose(pose, turn);
-        }
+        size_t first = pl_channel_size(task->scene, channel, step) + (size_t)span.first;
+        for (int k = 0; k < span.count; k++)
+            add_to_row(u, p, task->input[channel] + width * (first + (size_t)k));
     }
 }
 
 static void reset_inputs(pl_task *task)
 {
-    const pl_scene *s = task->scene;
-    size_t steps = (size_t)task->steps;
-    if (task->force)
-        memcpy(task->force, task->force_base, steps * (size_t)s->force_count * 3 * sizeof(double));
-    if (task->wind)
-        memcpy(task->wind, task->wind_base, steps * (size_t)s->wind_count * 3 * sizeof(double));
-    if (task->pin_target)
-        memcpy(task->pin_target, task->pin_base,
-               steps * (size_t)s->pin_vertex_count * 3 * sizeof(double));
-    if (task->pose)
-        memcpy(task->pose, task->pose_base, steps * (size_t)s->collider_count * 7 * sizeof(double));
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        if (task->input[c])
+            memcpy(task->input[c], task->base[c],
+                   sizeof(double) * pl_channel_size(task->scene, (pl_channel)c, task->steps) *
+                       (size_t)pl_channel_get((pl_channel)c)->width);
 }
 
 static void start_with(const pl_task *task, const pl_unknown *u, pl_state *state)
 {
-    const pl_body *body = &task->scene->bodies[u->owner];
-    double *rows =
-        (u->quantity == PL_OF_VELOCITY ? state->v : state->q) + 3 * (size_t)body->vertex_offset;
-    for (int i = 0; i < body->mesh->vertex_count; i++)
-        pl_axpy3(task->p[u->first + (u->spread == PL_SPREAD_VERTEX ? i : 0)], u->direction,
-                 rows + 3 * (size_t)i);
+    pl_span span = pl_channel_span(task->scene, u->of.channel, u->owner);
+    double *rows = (u->of.channel == PL_VELOCITY ? state->v : state->q) + 3 * (size_t)span.first;
+    for (int i = 0; i < span.count; i++)
+        add_to_row(u, task->p[u->first + (u->spread == PL_SPREAD_VERTEX ? i : 0)],
+                   rows + 3 * (size_t)i);
 }
 
 pl_status pl_task_apply(pl_task *task, const double *x, pl_state *state)
@@ -132,15 +138,15 @@ pl_status pl_task_apply(pl_task *task, const double *x, pl_state *state)
         const pl_unknown *u = &task->unknowns[k];
         for (int i = u->first; i < u->first + u->count; i++)
             task->p[i] = pl_clip(pl_map_to_p(u, x[i]), u->lower, u->upper);
-        if (!pl_quantity_is_vector(u->quantity)) {
-            pl_status status = pl_scene_set_param(task->scene, (pl_param)u->quantity, u->owner,
-                                                  u->count, task->p + u->first);
+        if (role_of(u) == PL_PARAMETER) {
+            pl_status status = pl_params_set(pl_scene_params(task->scene), u->of.channel, u->owner,
+                                             u->count, task->p + u->first);
             /* Out of the parameter's range: a place where the loss is not defined. */
             if (status == PL_ERROR_ARGUMENT)
                 status = PL_ERROR_NUMERIC;
             if (status != PL_OK)
                 return pl_fail_within(task->ctx, status, "unknown \"%s\"", u->name);
-        } else if (pl_quantity_is_driven(u->quantity)) {
+        } else if (role_of(u) == PL_INPUT) {
             drive(task, u);
         } else if (state) {
             start_with(task, u, state);
@@ -160,100 +166,33 @@ void pl_task_true_x(const pl_task *task, double *x)
 
 /* ------------------------------------------------------------------------------- the way back */
 
-/*
- * Visits the entries of a pl_gradient that p_i drives, each with its factor: with `add` NULL it sums
- * factor * entry, else it adds *add * factor to the entry.
- */
-static double touch(double *entry, double factor, const double *add)
-{
-    if (!add)
-        return factor * *entry;
-    *entry += *add * factor;
-    return 0;
-}
-
-static double touch3(double *entry, const double *factor, const double *add)
-{
-    return touch(entry, factor[0], add) + touch(entry + 1, factor[1], add) +
-           touch(entry + 2, factor[2], add);
-}
-
-static double touch_driven(const pl_task *task, const pl_unknown *u, int step, const pl_gradient *g,
-                           const double *add)
-{
-    const pl_scene *s = task->scene;
-    size_t row = (size_t)step;
-    double sum = 0;
-    switch (u->quantity) {
-    case PL_OF_FORCE:
-        return touch3(g->force + 3 * (row * (size_t)s->force_count + (size_t)u->owner), u->direction,
-                      add);
-    case PL_OF_WIND:
-        return touch3(g->wind + 3 * (row * (size_t)s->wind_count + (size_t)u->owner), u->direction,
-                      add);
-    case PL_OF_PIN_TARGET:
-        for (int k = s->pins[u->owner].first; k < s->pins[u->owner].first + s->pins[u->owner].count;
-             k++)
-            sum += touch3(g->pin_target + 3 * (row * (size_t)s->pin_vertex_count + (size_t)k),
-                          u->direction, add);
-        return sum;
-    case PL_OF_COLLIDER_POSITION:
-        return touch3(g->collider_pose + 6 * (row * (size_t)s->collider_count + (size_t)u->owner),
-                      u->direction, add);
-    default: /* a turn about a fixed axis: its rate is the axis, whatever the angle */
-        return touch3(g->collider_pose + 6 * (row * (size_t)s->collider_count + (size_t)u->owner) + 3,
-                      u->direction, add);
-    }
-}
-
-static double touch_material(const pl_task *task, const pl_unknown *u, int index, const pl_gradient *g,
-                             const double *add)
-{
-    double *const fields[] = {g->young, g->poisson, g->density, g->bending, g->damping};
-    const pl_body *body = &task->scene->bodies[u->owner];
-    double *values = fields[u->quantity] + body->element_offset, sum = 0;
-    if (u->spread == PL_SPREAD_ELEMENT)
-        return touch(values + index, 1, add);
-    for (int e = 0; e < body->element_count; e++)
-        sum += touch(values + e, 1, add);
-    return sum;
-}
-
-static double touch_start(const pl_task *task, const pl_unknown *u, int index, const pl_gradient *g,
-                          const double *add)
-{
-    const pl_body *body = &task->scene->bodies[u->owner];
-    double *rows =
-        (u->quantity == PL_OF_VELOCITY ? g->velocity : g->position) + 3 * (size_t)body->vertex_offset;
-    double sum = 0;
-    if (u->spread == PL_SPREAD_VERTEX)
-        return touch3(rows + 3 * (size_t)index, u->direction, add);
-    for (int i = 0; i < body->mesh->vertex_count; i++)
-        sum += touch3(rows + 3 * (size_t)i, u->direction, add);
-    return sum;
-}
-
-/* All that entry `index` of unknown u drives. */
+/* Visits the entries of a pl_gradient that entry `index` of an unknown drives, each with its factor:
+ * with `add` NULL it sums factor * entry, else it adds *add * factor to the entry. (A turn about a
+ * fixed axis has the axis as its rate, whatever the angle.) */
 static double touch_all(const pl_task *task, const pl_unknown *u, int index, const pl_gradient *g,
                         const double *add)
 {
+    const pl_channel_info *info = pl_channel_get(u->of.channel);
+    pl_span span = pl_channel_span(task->scene, u->of.channel, u->owner);
+    int steps = info->role == PL_INPUT ? task->steps : 1, from = 0;
     double sum = 0;
-    if (u->quantity <= PL_OF_DAMPING)
-        return touch_material(task, u, index, g, add);
-    if (u->quantity == PL_OF_FRICTION) {
-        int bodies = task->scene->body_count;
-        for (int b = 0; b < bodies; b++)
-            sum += touch(g->friction + (size_t)u->owner * (size_t)bodies + b, 1, add);
-        return sum;
-    }
-    if (u->quantity == PL_OF_COMPLIANCE)
-        return touch(g->compliance + u->owner, 1, add);
-    if (!pl_quantity_is_driven(u->quantity))
-        return touch_start(task, u, index, g, add);
     if (u->spread == PL_SPREAD_STEP)
-        return touch_driven(task, u, index, g, add);
-    for (int step = 0; step < task->steps; step++)
-        sum += touch_driven(task, u, step, g, add);
+        from = index, steps = 1;
+    else if (u->spread != PL_SPREAD_ONE)
+        span = (pl_span){span.first + index, 1};
+    for (int step = from; step < from + steps; step++) {
+        size_t first = step > 0 ? pl_channel_size(task->scene, u->of.channel, step) : 0;
+        for (int r = span.first; r < span.first + span.count; r++) {
+            double *row = g->of[u->of.channel] + (first + (size_t)r) * (size_t)info->gradient_width;
+            for (int k = 0; k < u->of.width; k++) {
+                double factor = info->role == PL_PARAMETER ? 1 : u->direction[k];
+                if (add)
+                    row[u->of.column + k] += *add * factor;
+                else
+                    sum += factor * row[u->of.column + k];
+            }
+        }
+    }
     return sum;
 }
 

@@ -9,16 +9,10 @@
 static pl_status find_owner(const pl_document *document, const pl_scene *scene, pl_unknown *u,
                             const json_t *of, const pl_place *place)
 {
-    static const char *const kinds[] = {"body",     "body",     "body",  "body", "body",
-                                        "collider", "pin",      "force", "wind", "pin",
-                                        "collider", "collider", "body",  "body"};
-    const char *kind = kinds[u->quantity];
-    bool body = strcmp(kind, "body") == 0, collider = strcmp(kind, "collider") == 0;
-    int count = body                         ? scene->body_count
-                : collider                   ? scene->collider_count
-                : strcmp(kind, "pin") == 0   ? scene->pin_count
-                : u->quantity == PL_OF_FORCE ? scene->force_count
-                                             : scene->wind_count;
+    pl_owner owner = pl_channel_get(u->of.channel)->owner;
+    const char *kind = pl_owner_name(owner);
+    bool body = owner == PL_OWNER_BODY, collider = owner == PL_OWNER_COLLIDER;
+    int count = pl_scene_owner_count(scene, owner);
     const pl_place here = {place, "of", 0};
     u->owner = 0;
     if (json_is_string(of)) {
@@ -43,24 +37,23 @@ static pl_status find_owner(const pl_document *document, const pl_scene *scene, 
 static pl_status count_entries(const pl_document *document, const pl_task *task, pl_unknown *u,
                                const pl_place *place)
 {
-    const pl_scene *scene = task->scene;
+    const pl_channel_info *info = pl_channel_get(u->of.channel);
     const pl_place here = {place, "for_each", 0};
     bool fits = true;
+    u->count = pl_channel_span(task->scene, u->of.channel, u->owner).count;
     switch (u->spread) {
     case PL_SPREAD_ONE:
         u->count = 1;
         break;
     case PL_SPREAD_ELEMENT:
-        fits = u->quantity <= PL_OF_DAMPING;
-        u->count = fits ? scene->bodies[u->owner].element_count : 0;
+        fits = info->row == PL_ROW_ELEMENT;
         break;
     case PL_SPREAD_STEP:
-        fits = pl_quantity_is_driven(u->quantity);
+        fits = info->role == PL_INPUT;
         u->count = task->steps;
         break;
     case PL_SPREAD_VERTEX:
-        fits = u->quantity >= PL_OF_VELOCITY;
-        u->count = fits ? scene->bodies[u->owner].mesh->vertex_count : 0;
+        fits = info->role == PL_START;
         break;
     }
     return fits
@@ -68,29 +61,19 @@ static pl_status count_entries(const pl_document *document, const pl_task *task,
                : pl_document_fail(document, &here, PL_ERROR_ARGUMENT, "does not go with this quantity");
 }
 
-/* Values a quantity cannot leave, whatever the file says. */
+#define LEAST 1e-12 /* of a parameter that must be more than 0 */
+
+/* Values a parameter cannot leave, whatever the file says. */
 static void limit_physically(pl_unknown *u)
 {
-    switch (u->quantity) {
-    case PL_OF_YOUNG:
-    case PL_OF_DENSITY:
-    case PL_OF_COMPLIANCE:
-        u->lower = fmax(u->lower, 1e-12);
-        break;
-    case PL_OF_POISSON:
-        u->lower = fmax(u->lower, 0);
-        u->upper = fmin(u->upper, 0.499);
-        break;
-    case PL_OF_BENDING:
-    case PL_OF_DAMPING:
-        u->lower = fmax(u->lower, 0);
-        break;
-    case PL_OF_FRICTION:
+    const pl_channel_info *info = pl_channel_get(u->of.channel);
+    if (info->role != PL_PARAMETER)
+        return;
+    u->lower = fmax(u->lower, info->above ? LEAST : info->lower);
+    if (isfinite(u->upper) || info->upper < 1) /* the others are beyond what anything is made of */
+        u->upper = fmin(u->upper, info->upper);
+    if (u->of.channel == PL_FRICTION)
         u->lower = fmax(u->lower, 1e-3); /* 0 is another law, without friction and without a slope */
-        break;
-    default:
-        break;
-    }
 }
 
 static pl_status check_values(const pl_document *document, const pl_unknown *u, const pl_place *place)
@@ -114,7 +97,7 @@ static pl_status check_values(const pl_document *document, const pl_unknown *u, 
         (u->truth < u->lower || u->truth > u->upper || !isfinite(pl_map_to_x(u, u->truth))))
         return pl_document_fail(document, &truth, PL_ERROR_ARGUMENT,
                                 "expected a value in [%g, %g], got %g", u->lower, u->upper, u->truth);
-    if (pl_quantity_is_vector(u->quantity) && pl_norm3(u->direction) == 0)
+    if (u->of.width > 1 && pl_norm3(u->direction) == 0)
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
                                 "\"direction\" is missing: which way does it point?");
     return PL_OK;
@@ -134,6 +117,9 @@ static pl_status read_unknown(pl_task *task, const pl_document *document, const 
         u->lower = json_number_value(value);
     if ((value = json_object_get(object, "upper")))
         u->upper = json_number_value(value);
+    pl_quantity_at(u->index, &u->of);
+    if (u->of.width == 1)
+        u->direction[0] = 1;
     limit_physically(u);
     PL_TRY(check_values(document, u, place));
     PL_TRY(find_owner(document, task->scene, u, json_object_get(object, "of"), place));
@@ -141,16 +127,6 @@ static pl_status read_unknown(pl_task *task, const pl_document *document, const 
     u->first = task->n;
     task->n += u->count;
     return PL_OK;
-}
-
-static unsigned wanted_of(pl_quantity quantity)
-{
-    static const unsigned bits[] = {PL_GRAD_YOUNG,      PL_GRAD_POISSON,       PL_GRAD_DENSITY,
-                                    PL_GRAD_BENDING,    PL_GRAD_DAMPING,       PL_GRAD_FRICTION,
-                                    PL_GRAD_COMPLIANCE, PL_GRAD_FORCE,         PL_GRAD_WIND,
-                                    PL_GRAD_PIN_TARGET, PL_GRAD_COLLIDER_POSE, PL_GRAD_COLLIDER_POSE,
-                                    PL_GRAD_VELOCITY,   PL_GRAD_POSITION};
-    return bits[quantity];
 }
 
 /* Logit's x at a thousandth of the range from a bound. Farther out the slope of p vanishes, and with it
@@ -187,7 +163,7 @@ pl_status pl_task_read_unknowns(pl_task *task, const pl_document *document)
         PL_CHECK(
             read_unknown(task, document, json_array_get(list, (size_t)task->unknown_count), &here, u),
             done);
-        task->wanted |= wanted_of(u->quantity);
+        task->wanted |= PL_BIT(u->of.channel);
     }
     PL_NEW(task->ctx, task->initial, task->n, done);
     PL_NEW(task->ctx, task->lower, task->n, done);

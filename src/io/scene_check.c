@@ -26,11 +26,17 @@ static void describe_range(const pl_key *key, char *out, size_t size)
         snprintf(out, size, " in %s%g, %g]", key->above ? "(" : "[", key->lower, key->upper);
 }
 
+const char *pl_key_choice(const pl_key *key, int index)
+{
+    return key->choice ? key->choice(index) : key->choices[index];
+}
+
 static void describe_choices(const pl_key *key, char *out, size_t size)
 {
     size_t used = (size_t)snprintf(out, size, "one of");
-    for (int i = 0; key->choices[i] && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s \"%s\"", i ? "," : "", key->choices[i]);
+    for (int i = 0; pl_key_choice(key, i) && used < size; i++)
+        used +=
+            (size_t)snprintf(out + used, size - used, "%s \"%s\"", i ? "," : "", pl_key_choice(key, i));
 }
 
 static void describe_keys(const pl_spec *spec, char *out, size_t size)
@@ -226,8 +232,8 @@ static bool is_integer(const pl_key *key, const json_t *value)
 
 static int choice_index(const pl_key *key, const json_t *value)
 {
-    for (int i = 0; json_is_string(value) && key->choices[i]; i++)
-        if (strcmp(key->choices[i], json_string_value(value)) == 0)
+    for (int i = 0; json_is_string(value) && pl_key_choice(key, i); i++)
+        if (strcmp(pl_key_choice(key, i), json_string_value(value)) == 0)
             return i;
     return -1;
 }

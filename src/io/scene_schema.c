@@ -80,8 +80,8 @@ static json_t *vertices_schema(void)
 static json_t *choice_schema(const pl_key *key)
 {
     json_t *names = json_array();
-    for (int i = 0; key->choices[i]; i++)
-        json_array_append_new(names, json_string(key->choices[i]));
+    for (int i = 0; pl_key_choice(key, i); i++)
+        json_array_append_new(names, json_string(pl_key_choice(key, i)));
     return json_pack("{s:o}", "enum", names);
 }
 
@@ -140,7 +140,7 @@ static json_t *default_value(const pl_key *key, const char *at)
     case PL_KEY_BOOLEAN:
         return json_boolean(*(const bool *)at);
     case PL_KEY_CHOICE:
-        return json_string(key->choices[*(const int *)at]);
+        return json_string(pl_key_choice(key, *(const int *)at));
     case PL_KEY_VECTOR:
         array = json_array();
         for (int i = 0; i < key->length; i++)

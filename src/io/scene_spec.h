@@ -79,7 +79,8 @@ typedef struct pl_key {
     double lower, upper; /* of numbers; both 0 = any */
     bool above;          /* lower itself is outside */
     bool required;
-    const char *const *choices; /* NULL-terminated */
+    const char *const *choices;       /* NULL-terminated, */
+    const char *(*choice)(int index); /* or told one by one; NULL after the last */
     const struct pl_spec *spec;
     const char *goes_with; /* in a one_of: "shape surface", the alternatives it may accompany */
     const char *unit;
@@ -106,6 +107,8 @@ pl_status pl_spec_check(const pl_document *document, const pl_spec *spec, const 
 /* Reads the keys that are present into `into`; others stay. The object has been checked. */
 void pl_spec_read(const pl_spec *spec, const json_t *object, void *into);
 bool pl_key_ranged(const pl_key *key);
+/* The index-th of a key's choices, or NULL. */
+const char *pl_key_choice(const pl_key *key, int index);
 /* Whether a key may accompany this alternative of a one_of. */
 bool pl_key_goes_with(const pl_key *key, const char *alternative);
 /* The JSON Schema of objects of this kind; *text is the caller's, freed with pl_free. */

@@ -154,7 +154,7 @@ static pl_status advance_truncated(pl_newton *s, bool *accepted, double *theta)
 /* What GMRES would leave over of a correction to make it the last but one. */
 static double last_goal(const pl_newton *s)
 {
-    return LAST_GOAL * s->sim->scene->def.tolerance / s->norm;
+    return LAST_GOAL * s->sim->values->def.tolerance / s->norm;
 }
 
 /* Whether the lagged factor's own corrections are so few that Newton's step would cost more. */
@@ -167,7 +167,7 @@ static bool lagged_will_do(const pl_newton *s)
             return true;
         left *= sim->first_rate;
     }
-    return left <= SOON * sim->scene->def.tolerance;
+    return left <= SOON * sim->values->def.tolerance;
 }
 
 /* Whether to make Newton's own step. */

@@ -20,19 +20,11 @@ static int kept_block(const pl_rollout *r, int index)
     return block_of(r, r->checkpoints[index]->step - r->checkpoints[0]->step);
 }
 
-static size_t state_bytes(const pl_sim *sim, int contacts)
-{
-    const pl_scene *scene = sim->scene;
-    return sizeof(pl_state) + sizeof(pl_contact) * (size_t)contacts +
-           sizeof(double) * (6 * (size_t)sim->n + 3 * (size_t)scene->pin_vertex_count +
-                             7 * (size_t)scene->collider_count);
-}
-
 static size_t kept_bytes(const pl_rollout *r)
 {
     size_t sum = 0;
     for (int k = 0; k < r->checkpoint_count; k++)
-        sum += state_bytes(r->sim, r->checkpoints[k]->contact_count);
+        sum += pl_state_bytes(r->sim->scene, r->checkpoints[k]->contact_count);
     return sum;
 }
 
@@ -42,20 +34,21 @@ static size_t working_bytes(const pl_sim *sim)
 {
     size_t step =
         sizeof(pl_tape_entry) + (3 * sizeof(double) + sizeof(pl_tape_contact)) * (size_t)sim->n;
-    return PL_FORGET_EVERY * step + 2 * state_bytes(sim, sim->n);
+    return PL_FORGET_EVERY * step + 2 * pl_state_bytes(sim->scene, sim->n);
 }
 
 /* How many states like this one may be kept from here on, the last one kept counted as one of them. */
 static int states_left(const pl_rollout *r, const pl_state *state)
 {
     size_t taken = kept_bytes(r) + working_bytes(r->sim), budget = r->def.memory_budget;
-    size_t room = budget > taken ? (budget - taken) / state_bytes(r->sim, state->contact_count) : 0;
+    size_t room =
+        budget > taken ? (budget - taken) / pl_state_bytes(r->sim->scene, state->contact_count) : 0;
     return room < (size_t)r->steps ? (int)room + 1 : r->steps + 1;
 }
 
 static void note_bytes(pl_rollout *r)
 {
-    size_t work = r->begin ? 2 * state_bytes(r->sim, r->begin->contact_count) : 0;
+    size_t work = r->begin ? 2 * pl_state_bytes(r->sim->scene, r->begin->contact_count) : 0;
     size_t now = kept_bytes(r) + r->tape.bytes + work;
     r->bytes = now > r->bytes ? now : r->bytes;
 }

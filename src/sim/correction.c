@@ -103,7 +103,7 @@ pl_status pl_newton_prepare(pl_newton *s)
     for (int c = 0; c < m; c++) {
         sim->laws[c] = (pl_law){
             .mu = sim->contacts.points[c].mu,
-            .epsilon2 = sim->scene->def.contact_epsilon2,
+            .epsilon2 = sim->values->def.contact_epsilon2,
             .rho = sim->delassus.rho[c],
         };
         memcpy(sim->lambda + 3 * c, sim->contacts.points[c].lambda, 3 * sizeof(double));
@@ -126,7 +126,7 @@ static double law_goal(const pl_newton *s, const double *move)
     for (int c = 0; s->norm == 0 && c < set->count; c++)
         last = fmax(last, pl_norm3(move + 3 * (size_t)set->points[c].vertex[0]));
     double expected = s->expected > 0 ? s->expected : fmin(rate, 1) * last;
-    return expected > LAW_EXACT_BELOW * s->sim->scene->def.tolerance ? LAW_GOAL * expected : 0;
+    return expected > LAW_EXACT_BELOW * s->sim->values->def.tolerance ? LAW_GOAL * expected : 0;
 }
 
 pl_coupling pl_newton_coupling(pl_sim *sim)
@@ -145,7 +145,7 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
     pl_contact_problem problem = {.on = pl_newton_coupling(sim),
                                   .b = sim->free_motion,
                                   .origin = sim->origin,
-                                  .slack = LAW_SLACK * sim->scene->def.tolerance};
+                                  .slack = LAW_SLACK * sim->values->def.tolerance};
     PL_TRY(pl_contact_solve(sim->ctx, &sim->contact_solver, &problem, goal, sim->lambda, &solution));
     sim->info.inner_iterations += solution.iterations;
     s->law_failed = !solution.converged;

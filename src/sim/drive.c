@@ -1,4 +1,4 @@
-/* What drives a step: forces, wind, pin targets and collider poses, from tables or from the caller. */
+/* What drives a step: every input, from the scene's tables or from the caller. */
 #include "sim/sim.h"
 
 #include "core/vec.h"
@@ -8,69 +8,72 @@ pl_status pl_drive_create(const pl_scene *scene, pl_drive *d)
 {
     pl_status status = PL_OK;
     *d = (pl_drive){0};
-    PL_NEW(scene->ctx, d->vertex_force, 3 * scene->vertex_count, done);
-    PL_NEW(scene->ctx, d->force, 3 * scene->force_count, done);
-    PL_NEW(scene->ctx, d->wind, 3 * scene->wind_count, done);
-    PL_NEW(scene->ctx, d->pin_target, 3 * scene->pin_vertex_count, done);
-    PL_NEW(scene->ctx, d->collider_pose, 7 * scene->collider_count, done);
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++) {
+        const pl_channel_info *info = pl_channel_get((pl_channel)c);
+        if (info->role == PL_INPUT)
+            PL_NEW(scene->ctx, d->of[c], pl_channel_size(scene, (pl_channel)c, 1) * (size_t)info->width,
+                   done);
+    }
 done:
     return status;
 }
 
 void pl_drive_free(pl_context *ctx, pl_drive *d)
 {
-    pl_free(ctx, d->vertex_force);
-    pl_free(ctx, d->force);
-    pl_free(ctx, d->wind);
-    pl_free(ctx, d->pin_target);
-    pl_free(ctx, d->collider_pose);
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        pl_free(ctx, d->of[c]);
     *d = (pl_drive){0};
 }
 
-static pl_status override(pl_context *ctx, const char *name, int rows, int width, const double *from,
-                          double *to)
+/* The scene's own values. */
+static void scene_values(const pl_scene *scene, double time, pl_drive *d)
 {
-    if (!from)
-        return PL_OK;
+    memset(d->of[PL_VERTEX_FORCE], 0, sizeof(double) * 3 * (size_t)scene->vertex_count);
+    for (int f = 0; f < scene->force_count; f++)
+        pl_curve_at(&scene->forces[f].value, time, d->of[PL_FORCE] + 3 * f);
+    for (int w = 0; w < scene->wind_count; w++)
+        pl_curve_at(&scene->winds[w].velocity, time, d->of[PL_WIND] + 3 * w);
+    for (int c = 0; c < scene->collider_count; c++)
+        pl_curve_pose_at(&scene->colliders[c].pose, time, d->of[PL_COLLIDER_POSE] + 7 * c);
+    pl_pin_targets(scene, time, d->of[PL_PIN_TARGET]);
+}
+
+static pl_status normalise_pose(pl_context *ctx, int collider, double *r)
+{
+    double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
+    if (!(fabs(norm - 1) < 1e-6))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                       "inputs.collider_pose[%d]: the quaternion has length %g, expected 1", collider,
+                       norm);
+    for (int k = 0; k < 4; k++)
+        r[k] /= norm;
+    return PL_OK;
+}
+
+/* What the caller gives of one channel, instead. */
+static pl_status override(const pl_scene *scene, pl_channel channel, const double *from, double *to)
+{
+    const pl_channel_info *info = pl_channel_get(channel);
+    if (info->role != PL_INPUT)
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "inputs.%s: not an input", info->name);
+    int rows = pl_scene_row_count(scene, channel), width = info->width;
     for (int k = 0; k < rows * width; k++) {
         if (!isfinite(from[k]))
-            return pl_fail(ctx, PL_ERROR_ARGUMENT, "inputs.%s[%d][%d] is not finite", name, k / width,
-                           k % width);
+            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "inputs.%s[%d][%d] is not finite", info->name,
+                           k / width, k % width);
         to[k] = from[k];
     }
+    for (int c = 0; info->blend == PL_BLEND_POSE && c < rows; c++)
+        PL_TRY(normalise_pose(scene->ctx, c, to + 7 * c + 3));
     return PL_OK;
 }
 
 pl_status pl_drive_resolve(const pl_scene *scene, double time, const pl_inputs *inputs, pl_drive *d)
 {
-    pl_context *ctx = scene->ctx;
-    pl_inputs none = {0};
-    const pl_inputs *in = inputs ? inputs : &none;
-    memset(d->vertex_force, 0, sizeof(double) * 3 * (size_t)scene->vertex_count);
-    for (int f = 0; f < scene->force_count; f++)
-        pl_curve_at(&scene->forces[f].value, time, d->force + 3 * f);
-    for (int w = 0; w < scene->wind_count; w++)
-        pl_curve_at(&scene->winds[w].velocity, time, d->wind + 3 * w);
-    for (int c = 0; c < scene->collider_count; c++)
-        pl_curve_pose_at(&scene->colliders[c].pose, time, d->collider_pose + 7 * c);
-    pl_pin_targets(scene, time, d->pin_target);
-    PL_TRY(override(ctx, "vertex_force", scene->vertex_count, 3, in->vertex_force, d->vertex_force));
-    PL_TRY(override(ctx, "force", scene->force_count, 3, in->force, d->force));
-    PL_TRY(override(ctx, "wind", scene->wind_count, 3, in->wind, d->wind));
-    PL_TRY(override(ctx, "pin_target", scene->pin_vertex_count, 3, in->pin_target, d->pin_target));
-    PL_TRY(
-        override(ctx, "collider_pose", scene->collider_count, 7, in->collider_pose, d->collider_pose));
-    for (int c = 0; in->collider_pose && c < scene->collider_count; c++) {
-        double *r = d->collider_pose + 7 * c + 3;
-        double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
-        if (!(fabs(norm - 1) < 1e-6))
-            return pl_fail(ctx, PL_ERROR_ARGUMENT,
-                           "inputs.collider_pose[%d]: the quaternion has length %g, "
-                           "expected 1",
-                           c, norm);
-        for (int k = 0; k < 4; k++)
-            r[k] /= norm;
-    }
+    scene_values(scene, time, d);
+    for (int c = 0; inputs && c < PL_CHANNEL_COUNT; c++)
+        if (inputs->of[c])
+            PL_TRY(override(scene, (pl_channel)c, inputs->of[c], d->of[c]));
     return PL_OK;
 }
 
@@ -88,23 +91,24 @@ void pl_pose_between(const double from[7], const double to[7], double s, double 
         out[k] /= sqrt(norm);
 }
 
-void pl_drive_between(const pl_scene *scene, const pl_state *state, const pl_drive *end, double s,
+void pl_drive_between(const pl_scene *scene, double *const *start, const pl_drive *end, double s,
                       pl_drive *out)
 {
-    memcpy(out->vertex_force, end->vertex_force, sizeof(double) * 3 * (size_t)scene->vertex_count);
-    memcpy(out->force, end->force, sizeof(double) * 3 * (size_t)scene->force_count);
-    memcpy(out->wind, end->wind, sizeof(double) * 3 * (size_t)scene->wind_count);
-    if (s == 1) {
-        memcpy(out->pin_target, end->pin_target, sizeof(double) * 3 * (size_t)scene->pin_vertex_count);
-        memcpy(out->collider_pose, end->collider_pose,
-               sizeof(double) * 7 * (size_t)scene->collider_count);
-        return;
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++) {
+        const pl_channel_info *info = pl_channel_get((pl_channel)c);
+        if (info->role != PL_INPUT)
+            continue;
+        size_t rows = pl_channel_size(scene, (pl_channel)c, 1), count = rows * (size_t)info->width;
+        const double *from = start[c], *to = end->of[c];
+        if (s == 1 || info->blend == PL_BLEND_HELD)
+            memcpy(out->of[c], to, sizeof(double) * count);
+        else if (info->blend == PL_BLEND_LINEAR)
+            for (size_t k = 0; k < count; k++)
+                out->of[c][k] = from[k] + s * (to[k] - from[k]);
+        else
+            for (size_t k = 0; k < count; k += 7)
+                pl_pose_between(from + k, to + k, s, out->of[c] + k);
     }
-    for (int k = 0; k < 3 * scene->pin_vertex_count; k++)
-        out->pin_target[k] = state->pin_target[k] + s * (end->pin_target[k] - state->pin_target[k]);
-    for (int c = 0; c < scene->collider_count; c++)
-        pl_pose_between(state->collider_pose + 7 * c, end->collider_pose + 7 * c, s,
-                        out->collider_pose + 7 * c);
 }
 
 double pl_force_share(const pl_force *force, const double *mass, int vertex)
@@ -114,19 +118,19 @@ double pl_force_share(const pl_force *force, const double *mass, int vertex)
                                         : 1;
 }
 
-void pl_drive_external(const pl_scene *scene, const double *mass, const pl_drive *d, const double *q0,
-                       const double *v0, double *f)
+void pl_drive_external(const pl_scene *scene, const double *gravity, const double *mass,
+                       const pl_drive *d, const double *q0, const double *v0, double *f)
 {
     for (int i = 0; i < scene->vertex_count; i++)
         for (int k = 0; k < 3; k++)
-            f[3 * i + k] = mass[i] * scene->def.gravity[k] + d->vertex_force[3 * i + k];
+            f[3 * i + k] = mass[i] * gravity[k] + d->of[PL_VERTEX_FORCE][3 * i + k];
     for (int a = 0; a < scene->force_count; a++) {
         const pl_force *force = &scene->forces[a];
         for (int k = 0; k < force->count; k++) {
             int v = force->vertex[k];
-            pl_axpy3(pl_force_share(force, mass, v), d->force + 3 * a, f + 3 * (size_t)v);
+            pl_axpy3(pl_force_share(force, mass, v), d->of[PL_FORCE] + 3 * a, f + 3 * (size_t)v);
         }
     }
     for (int w = 0; w < scene->wind_count; w++)
-        pl_wind_add(&scene->winds[w], d->wind + 3 * w, q0, v0, f);
+        pl_wind_add(&scene->winds[w], d->of[PL_WIND] + 3 * w, q0, v0, f);
 }

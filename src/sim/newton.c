@@ -35,7 +35,7 @@ pl_status pl_newton_refresh(pl_newton *s)
 /* Iterations from the present correction down to the tolerance at a rate. */
 static double iterations_left(const pl_newton *s, double rate)
 {
-    return log(s->sim->scene->def.tolerance / s->norm) / log(fmin(fmax(rate, 1e-6), GOOD_RATE));
+    return log(s->sim->values->def.tolerance / s->norm) / log(fmin(fmax(rate, 1e-6), GOOD_RATE));
 }
 
 bool pl_newton_can_truncate(const pl_newton *s)
@@ -111,15 +111,15 @@ static void note_rate(pl_newton *s, double theta)
 static bool is_slow(const pl_newton *s, double theta)
 {
     if (s->truncated)
-        return s->slow_cg && s->norm > 1e3 * s->sim->scene->def.tolerance;
+        return s->slow_cg && s->norm > 1e3 * s->sim->values->def.tolerance;
     return (!s->coupled || s->uncoupled) && refresh_pays(s, theta);
 }
 
 static pl_status iterate(pl_newton *s, pl_substep_result *out)
 {
     pl_sim *sim = s->sim;
-    double tolerance = sim->scene->def.tolerance;
-    int limit = sim->info.iterations + sim->scene->def.max_iterations;
+    double tolerance = sim->values->def.tolerance;
+    int limit = sim->info.iterations + sim->values->def.max_iterations;
     for (;;) {
         double theta;
         /* What is left after the move is about theta/(1 - theta) of it: below the tolerance, with

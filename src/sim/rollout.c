@@ -54,22 +54,14 @@ done:
     return status;
 }
 
-static const double *row(const double *array, int step, int rows, int width)
-{
-    return array ? array + (size_t)step * (size_t)rows * (size_t)width : NULL;
-}
-
 pl_inputs pl_rollout_inputs_at(const pl_rollout *r, int step)
 {
-    const pl_rollout_inputs *in = &r->def.inputs;
-    const pl_scene *scene = r->sim->scene;
-    return (pl_inputs){
-        .vertex_force = row(in->vertex_force, step, scene->vertex_count, 3),
-        .force = row(in->force, step, scene->force_count, 3),
-        .wind = row(in->wind, step, scene->wind_count, 3),
-        .pin_target = row(in->pin_target, step, scene->pin_vertex_count, 3),
-        .collider_pose = row(in->collider_pose, step, scene->collider_count, 7),
-    };
+    pl_inputs out = {0};
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        if (r->def.inputs.of[c])
+            out.of[c] = r->def.inputs.of[c] + pl_channel_size(r->sim->scene, (pl_channel)c, step) *
+                                                  (size_t)pl_channel_get((pl_channel)c)->width;
+    return out;
 }
 
 pl_status pl_rollout_advance(pl_rollout *r, pl_state *state, int to, pl_tape *tape)
@@ -80,7 +72,7 @@ pl_status pl_rollout_advance(pl_rollout *r, pl_state *state, int to, pl_tape *ta
         pl_sim_forget(r->sim);
     while (state->step < first + to) {
         pl_inputs inputs = pl_rollout_inputs_at(r, state->step - first);
-        PL_TRY(pl_step_recorded(r->sim, state, &inputs, NULL, tape ? record : NULL, tape));
+        PL_TRY(pl_step_recorded(r->sim, r->values, state, &inputs, NULL, tape ? record : NULL, tape));
         r->recomputed++;
     }
     r->recomputing += pl_milliseconds() - began;
@@ -96,7 +88,8 @@ static pl_status run(pl_rollout *r, pl_state *state)
         pl_inputs inputs = pl_rollout_inputs_at(r, k);
         PL_TRY(pl_checkpoint_pass(r, state, k));
         r->time[k] = state->time;
-        PL_TRY(pl_step_recorded(r->sim, state, &inputs, &info, def->tape ? record : NULL, &r->tape));
+        PL_TRY(pl_step_recorded(r->sim, r->values, state, &inputs, &info, def->tape ? record : NULL,
+                                &r->tape));
         if (def->progress && !def->progress(def->progress_user, k + 1, state, &info))
             return pl_fail(r->sim->ctx, PL_ERROR_INTERRUPTED, "stopped after step %d", k + 1);
     }
@@ -112,10 +105,14 @@ pl_status pl_rollout_run(pl_sim *sim, pl_state *state, const pl_rollout_def *def
     *out = NULL;
     if (def->steps < 1)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "steps = %d: expected >= 1", def->steps);
+    if (def->params && def->params->scene != sim->scene)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "params: made from another scene");
     pl_rollout *r = pl_alloc(ctx, 1, sizeof *r);
     if (!r)
         return PL_ERROR_MEMORY;
     *r = (pl_rollout){.sim = sim, .def = *def, .steps = def->steps};
+    r->def.params = NULL;
+    r->values = pl_values_hold((def->params ? def->params : &sim->scene->params)->values);
     if (!def->tape)
         r->def.memory_budget = 0;
     PL_NEW(ctx, r->checkpoints, def->steps / PL_FORGET_EVERY + 2, done);
@@ -138,6 +135,7 @@ void pl_rollout_destroy(pl_rollout *r)
     pl_free(ctx, r->tape.entries);
     pl_free(ctx, r->checkpoints);
     pl_free(ctx, r->time);
+    pl_values_release(ctx, r->values);
     pl_free(ctx, r);
 }
 
@@ -235,13 +233,14 @@ static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
     const pl_tape_entry *e = last_substep(r, step, &before);
     pl_inputs inputs = pl_rollout_inputs_at(r, step - 1);
     pl_drive drive = {0};
-    double *u = NULL, end = r->time[step - 1] + sim->scene->def.time_step;
+    double *u = NULL, end = r->time[step - 1] + r->values->def.time_step;
     PL_CHECK(pl_drive_create(sim->scene, &drive), done);
     PL_CHECK(pl_drive_resolve(sim->scene, end, &inputs, &drive), done);
     PL_NEW(sim->ctx, u, 3 * sim->n, done);
     for (int i = 0; i < 3 * sim->n; i++)
         u[i] = e->q[i] - before[i];
-    pl_substep sub = {.drive = &drive, .pose_start = drive.collider_pose};
+    pl_substep sub = {.drive = &drive, .pose_start = drive.of[PL_COLLIDER_POSE]};
+    pl_sim_use(sim, r->values);
     pl_obstacles obstacles = pl_substep_obstacles(sim, &sub);
     for (int c = 0; c < e->contact_count; c++) {
         const pl_tape_contact *kept = &e->contacts[c];

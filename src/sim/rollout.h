@@ -28,6 +28,7 @@ typedef struct pl_tape {
 struct pl_rollout {
     pl_sim *sim;
     pl_rollout_def def;
+    pl_values *values; /* the parameters it was run with */
     int steps;
     bool whole;      /* the tape holds every step */
     pl_tape tape;    /* all steps, or those of one block or a few */

@@ -48,9 +48,13 @@ pl_status pl_scene_create(pl_context *ctx, const pl_scene_def *def, pl_scene **o
     if (!scene)
         return PL_ERROR_MEMORY;
     scene->ctx = ctx;
-    scene->def = d;
-    *out = scene;
-    return PL_OK;
+    scene->params.scene = scene;
+    pl_status status = pl_values_create(ctx, &d, &scene->params.values);
+    if (status != PL_OK)
+        pl_free(ctx, scene);
+    else
+        *out = scene;
+    return status;
 }
 
 void pl_scene_destroy(pl_scene *scene)
@@ -79,10 +83,9 @@ void pl_scene_destroy(pl_scene *scene)
         pl_collider_destroy(ctx, scene->colliders[c].shape);
         pl_curve_free(ctx, &scene->colliders[c].pose);
     }
-    void *arrays[] = {scene->bodies,  scene->q0,      scene->v0,        scene->body_of,
-                      scene->volume,  scene->young,   scene->poisson,   scene->density,
-                      scene->bending, scene->damping, scene->pins,      scene->pin_vertex,
-                      scene->forces,  scene->winds,   scene->colliders, scene->friction,
+    pl_values_release(ctx, scene->params.values);
+    void *arrays[] = {scene->bodies, scene->q0,         scene->v0,     scene->body_of, scene->volume,
+                      scene->pins,   scene->pin_vertex, scene->forces, scene->winds,   scene->colliders,
                       scene};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
@@ -98,9 +101,9 @@ const pl_body *pl_scene_body_with(const pl_scene *scene, int element)
 
 pl_status pl_scene_must_be_open(pl_scene *scene)
 {
-    if (scene->sim_count > 0)
+    if (scene->user_count > 0)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT,
-                       "a scene cannot get new parts while a sim made from it exists");
+                       "a scene cannot get new parts while a sim or parameters made from it exist");
     return PL_OK;
 }
 
@@ -119,7 +122,7 @@ const pl_body *pl_scene_element(const pl_scene *scene, int element, int vertex[4
 
 pl_scene_def pl_scene_get_def(const pl_scene *scene)
 {
-    return scene->def;
+    return scene->params.values->def;
 }
 
 pl_context *pl_scene_context(const pl_scene *scene)
@@ -131,7 +134,7 @@ static double body_mass(const pl_scene *scene, const pl_body *b)
 {
     double mass = 0;
     for (int e = b->element_offset; e < b->element_offset + b->element_count; e++)
-        mass += scene->density[e] * scene->volume[e];
+        mass += scene->params.values->of[PL_DENSITY][e] * scene->volume[e];
     return mass;
 }
 

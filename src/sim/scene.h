@@ -1,9 +1,11 @@
-/* A scene's insides: what the caller described, copied and checked. Constant while a sim steps it. */
+/* A scene's insides: what the caller described, copied and checked. Constant while a sim steps it, but
+ * for its parameters. */
 #ifndef PL_SCENE_H
 #define PL_SCENE_H
 
 #include "contact/collider.h"
 #include "core/core.h"
+#include "sim/params.h"
 #include "sim/table.h"
 
 typedef struct pl_body {
@@ -19,8 +21,7 @@ typedef struct pl_body {
 } pl_body;
 
 typedef struct pl_pin {
-    int first, count;  /* its rows of pin_vertex */
-    double compliance; /* m/N */
+    int first, count; /* its rows of pin_vertex */
     pl_curve offset, rotation;
     double pivot[3];
 } pl_pin;
@@ -48,17 +49,15 @@ typedef struct pl_obstacle {
 
 struct pl_scene {
     pl_context *ctx;
-    pl_scene_def def;
-    int revision;  /* counts changes of parameters: sims refresh what they derived */
-    int sim_count; /* sims that exist: no parts may be added then */
+    pl_params params; /* the scene's own */
+    int user_count;   /* sims and parameters made from it: no parts may be added then */
 
     int body_count, body_capacity;
     pl_body *bodies;
     int vertex_count, element_count;
-    double *q0, *v0;                                       /* [n, 3] the start */
-    int *body_of;                                          /* [n] */
-    double *volume;                                        /* [element_count] rest volume, m^3 */
-    double *young, *poisson, *density, *bending, *damping; /* [element_count] */
+    double *q0, *v0; /* [n, 3] the start */
+    int *body_of;    /* [n] */
+    double *volume;  /* [element_count] rest volume, m^3 */
 
     int pin_count, pin_capacity;
     pl_pin *pins;
@@ -72,14 +71,24 @@ struct pl_scene {
 
     int collider_count, collider_capacity;
     pl_obstacle *colliders;
-    double *friction; /* [collider_count, body_count] mu */
 };
 
-/* Values of a material parameter (PL_YOUNG to PL_DAMPING) in their range, or an error naming it. */
-pl_status pl_scene_check_param(pl_context *ctx, pl_param param, int count, const double *values);
+/* Rows of a channel. */
+typedef struct pl_span {
+    int first, count;
+} pl_span;
+
+/* Those of an owner, which exists. */
+pl_span pl_channel_span(const pl_scene *scene, pl_channel channel, int owner);
+/* Rows of all owners, for inputs in all steps. */
+size_t pl_channel_size(const pl_scene *scene, pl_channel channel, int steps);
+/* Numbers of its derivative. */
+size_t pl_gradient_size(const pl_scene *scene, pl_channel channel, int steps);
+void pl_gradient_clear(const pl_scene *scene, pl_gradient *gradient);
+
 /* The body that has this element of the scene. */
 const pl_body *pl_scene_body_with(const pl_scene *scene, int element);
-/* Refuses changes of structure while sims exist. */
+/* Refuses changes of structure while sims or parameters made from it exist. */
 pl_status pl_scene_must_be_open(pl_scene *scene);
 /* The four vertices (-1 last for cloth) of element e in scene numbering; returns its body. */
 const pl_body *pl_scene_element(const pl_scene *scene, int element, int vertex[4]);

@@ -17,42 +17,6 @@ pl_body_def pl_body_def_default(void)
     };
 }
 
-typedef struct range {
-    const char *name, *unit;
-    double low, high;
-    bool low_open;
-} range;
-
-static const range YOUNG = {"young", " Pa", 0, 1e15, true};
-static const range POISSON = {"poisson", "", 0, 0.499, false};
-static const range DENSITY = {"density", " kg/m^3", 0, 1e9, true};
-static const range BENDING = {"bending", " N m", 0, 1e12, false};
-static const range DAMPING = {"damping", " 1/s", 0, 1e9, false};
-static const range THICKNESS = {"thickness", " m", 0, 1e3, true};
-
-static pl_status check_range(pl_context *ctx, const range *r, double value, int element)
-{
-    if (value <= r->high && (r->low_open ? value > r->low : value >= r->low))
-        return PL_OK;
-    char where[32] = "";
-    if (element >= 0)
-        snprintf(where, sizeof where, " of element %d", element);
-    return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s%s = %g: expected %s %g and <= %g%s", r->name, where,
-                   value, r->low_open ? ">" : ">=", r->low, r->high, r->unit);
-}
-
-pl_status pl_scene_check_param(pl_context *ctx, pl_param param, int count, const double *values)
-{
-    static const range *const ranges[] = {[PL_YOUNG] = &YOUNG,
-                                          [PL_POISSON] = &POISSON,
-                                          [PL_DENSITY] = &DENSITY,
-                                          [PL_BENDING] = &BENDING,
-                                          [PL_DAMPING] = &DAMPING};
-    for (int k = 0; k < count; k++)
-        PL_TRY(check_range(ctx, ranges[param], values[k], count > 1 ? k : -1));
-    return PL_OK;
-}
-
 /* Grows an array [from, width] to [to, width] in place. */
 static pl_status extend(pl_context *ctx, void **array, int from, int to, size_t row)
 {
@@ -114,7 +78,8 @@ static void set_start(pl_scene *scene, const pl_body *b, const pl_body_def *def)
     double centre[3] = {0}, mass = 0;
     int width = b->cloth ? 3 : 4;
     for (int e = 0; e < b->element_count; e++) {
-        double m = scene->density[b->element_offset + e] * scene->volume[b->element_offset + e];
+        int element = b->element_offset + e;
+        double m = scene->params.values->of[PL_DENSITY][element] * scene->volume[element];
         mass += m;
         for (int k = 0; k < width; k++)
             pl_axpy3(m / width, q + 3 * b->elements[e * width + k], centre);
@@ -141,6 +106,23 @@ static pl_status check_start(pl_context *ctx, const pl_body_def *def)
     return PL_OK;
 }
 
+/* What a body's definition says of a parameter: one value, or one for every element. */
+typedef struct material {
+    const double *value, *of;
+} material;
+
+static material material_of(const pl_body_def *def, pl_channel channel)
+{
+    const material told[PL_CHANNEL_COUNT] = {
+        [PL_YOUNG] = {&def->young, def->young_of},
+        [PL_POISSON] = {&def->poisson, def->poisson_of},
+        [PL_DENSITY] = {&def->density, def->density_of},
+        [PL_BENDING] = {&def->bending, def->bending_of},
+        [PL_DAMPING] = {&def->damping, def->damping_of},
+    };
+    return told[channel];
+}
+
 /* Checks everything before anything is changed. */
 static pl_status check_body(pl_scene *scene, const pl_body_def *def)
 {
@@ -153,27 +135,16 @@ static pl_status check_body(pl_scene *scene, const pl_body_def *def)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "model = %d: no such model", (int)def->model);
     if ((int)def->reading < 0 || def->reading > PL_PROJECTIVE)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "reading = %d: no such reading", (int)def->reading);
-    PL_TRY(check_range(ctx, &THICKNESS, def->thickness, -1));
+    if (!(def->thickness > 0) || !(def->thickness <= 1e3))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "thickness = %g: expected > 0 and <= 1000 m",
+                       def->thickness);
     int count = def->mesh->tet_count > 0 ? def->mesh->tet_count : def->mesh->triangle_count;
-    const struct {
-        pl_param param;
-        double value;
-        const double *of;
-    } values[] = {{PL_YOUNG, def->young, def->young_of},
-                  {PL_POISSON, def->poisson, def->poisson_of},
-                  {PL_DENSITY, def->density, def->density_of},
-                  {PL_BENDING, def->bending, def->bending_of},
-                  {PL_DAMPING, def->damping, def->damping_of}};
-    for (size_t k = 0; k < sizeof values / sizeof *values; k++)
-        PL_TRY(pl_scene_check_param(ctx, values[k].param, values[k].of ? count : 1,
-                                    values[k].of ? values[k].of : &values[k].value));
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++) {
+        material m = material_of(def, (pl_channel)c);
+        if (m.value)
+            PL_TRY(pl_channel_check(ctx, (pl_channel)c, m.of ? count : 1, m.of ? m.of : m.value));
+    }
     return PL_OK;
-}
-
-static void fill(double *out, int count, double value, const double *of)
-{
-    for (int k = 0; k < count; k++)
-        out[k] = of ? of[k] : value;
 }
 
 /* Makes room for n more vertices and m more elements in every array that has a row for each. */
@@ -184,10 +155,23 @@ static pl_status extend_arrays(pl_scene *scene, int n, int m)
     PL_TRY(extend(ctx, (void **)&scene->q0, v, v + n, 3 * sizeof(double)));
     PL_TRY(extend(ctx, (void **)&scene->v0, v, v + n, 3 * sizeof(double)));
     PL_TRY(extend(ctx, (void **)&scene->body_of, v, v + n, sizeof(int)));
-    double **per_element[] = {&scene->volume,  &scene->young,   &scene->poisson,
-                              &scene->density, &scene->bending, &scene->damping};
-    for (size_t k = 0; k < sizeof per_element / sizeof *per_element; k++)
-        PL_TRY(extend(ctx, (void **)per_element[k], e, e + m, sizeof(double)));
+    return extend(ctx, (void **)&scene->volume, e, e + m, sizeof(double));
+}
+
+/* The same for the parameters of its elements, with what the definition says of them. */
+static pl_status extend_materials(pl_scene *scene, const pl_body_def *def, int m)
+{
+    pl_values *values;
+    int e = scene->element_count;
+    PL_TRY(pl_params_edit(&scene->params, &values));
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++) {
+        material told = material_of(def, (pl_channel)c);
+        if (!told.value)
+            continue;
+        PL_TRY(extend(scene->ctx, (void **)&values->of[c], e, e + m, sizeof(double)));
+        for (int k = 0; k < m; k++)
+            values->of[c][e + k] = told.of ? told.of[k] : *told.value;
+    }
     return PL_OK;
 }
 
@@ -219,14 +203,10 @@ pl_status pl_scene_add_body(pl_scene *scene, const pl_body_def *def, int *body)
                      sizeof *scene->bodies),
              done);
     PL_CHECK(extend_arrays(scene, b.mesh->vertex_count, b.element_count), done);
+    PL_CHECK(extend_materials(scene, def, b.element_count), done);
     PL_CHECK(pl_scene_resize_friction(scene, scene->collider_count, scene->body_count + 1), done);
 
     int e0 = b.element_offset, m = b.element_count;
-    fill(scene->young + e0, m, def->young, def->young_of);
-    fill(scene->poisson + e0, m, def->poisson, def->poisson_of);
-    fill(scene->density + e0, m, def->density, def->density_of);
-    fill(scene->bending + e0, m, def->bending, def->bending_of);
-    fill(scene->damping + e0, m, def->damping, def->damping_of);
     for (int e = 0; e < m; e++)
         scene->volume[e0 + e] = rest_volume(&b, e);
     set_start(scene, &b, def);

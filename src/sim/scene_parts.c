@@ -26,6 +26,21 @@ static pl_status check_vertices(pl_scene *scene, int body, int count, const int 
     return PL_OK;
 }
 
+/* One more value of a parameter that has `count` of them. */
+static pl_status append_value(pl_scene *scene, pl_channel channel, int count, double value)
+{
+    pl_values *values;
+    PL_TRY(pl_params_edit(&scene->params, &values));
+    double *bigger = pl_alloc(scene->ctx, (size_t)count + 1, sizeof *bigger);
+    if (!bigger)
+        return PL_ERROR_MEMORY;
+    memcpy(bigger, values->of[channel], sizeof *bigger * (size_t)count);
+    bigger[count] = value;
+    pl_free(scene->ctx, values->of[channel]);
+    values->of[channel] = bigger;
+    return PL_OK;
+}
+
 /* ---- pins */
 
 pl_pin_def pl_pin_def_default(void)
@@ -41,14 +56,11 @@ pl_status pl_scene_add_pin(pl_scene *scene, const pl_pin_def *def, int *pin)
     PL_TRY(pl_scene_must_be_open(scene));
     PL_TRY(check_body_index(scene, def->body));
     PL_TRY(check_vertices(scene, def->body, def->vertex_count, def->vertices));
-    if (!(def->compliance >= 1e-15) || !(def->compliance <= 1e15))
-        return pl_fail(ctx, PL_ERROR_ARGUMENT, "compliance = %g: expected 1e-15 to 1e15 m/N",
-                       def->compliance);
+    PL_TRY(pl_channel_check(ctx, PL_COMPLIANCE, 1, &def->compliance));
     for (int k = 0; k < 3; k++)
         if (!isfinite(def->pivot[k]))
             return pl_fail(ctx, PL_ERROR_ARGUMENT, "pivot is not finite");
-    pl_pin p = {
-        .first = scene->pin_vertex_count, .count = def->vertex_count, .compliance = def->compliance};
+    pl_pin p = {.first = scene->pin_vertex_count, .count = def->vertex_count};
     const double none[4] = {0, 0, 1, 0};
     const double nowhere[3] = {0};
     memcpy(p.pivot, def->pivot, sizeof p.pivot);
@@ -71,14 +83,17 @@ pl_status pl_scene_add_pin(pl_scene *scene, const pl_pin_def *def, int *pin)
         vertex[k] = scene->pin_vertex[k];
     for (int k = 0; k < p.count; k++)
         vertex[p.first + k] = scene->bodies[def->body].vertex_offset + def->vertices[k];
+    PL_CHECK(append_value(scene, PL_COMPLIANCE, scene->pin_count, def->compliance), done);
     pl_free(ctx, scene->pin_vertex);
     scene->pin_vertex = vertex;
+    vertex = NULL;
     scene->pin_vertex_count = p.first + p.count;
     if (pin)
         *pin = scene->pin_count;
     scene->pins[scene->pin_count++] = p;
     p = (pl_pin){0};
 done:
+    pl_free(ctx, vertex);
     pl_curve_free(ctx, &p.offset);
     pl_curve_free(ctx, &p.rotation);
     return status;
@@ -158,18 +173,21 @@ done:
 
 pl_status pl_scene_resize_friction(pl_scene *scene, int collider_count, int body_count)
 {
+    pl_values *values;
+    PL_TRY(pl_params_edit(&scene->params, &values));
     double *mu = pl_alloc(scene->ctx, (size_t)(collider_count * body_count), sizeof *mu);
     if (!mu)
         return PL_ERROR_MEMORY;
+    const double *before = values->of[PL_FRICTION];
     for (int c = 0; c < collider_count; c++)
         for (int b = 0; b < body_count; b++) {
             bool old = c < scene->collider_count && b < scene->body_count;
-            mu[c * body_count + b] = old ? scene->friction[c * scene->body_count + b]
+            mu[c * body_count + b] = old                         ? before[c * scene->body_count + b]
                                      : c < scene->collider_count ? scene->colliders[c].friction
                                                                  : 0.0;
         }
-    pl_free(scene->ctx, scene->friction);
-    scene->friction = mu;
+    pl_free(scene->ctx, values->of[PL_FRICTION]);
+    values->of[PL_FRICTION] = mu;
     return PL_OK;
 }
 
@@ -194,7 +212,7 @@ pl_status pl_scene_add_collider(pl_scene *scene, const pl_collider_def *def, int
              done);
     PL_CHECK(pl_scene_resize_friction(scene, count + 1, scene->body_count), done);
     for (int b = 0; b < scene->body_count; b++)
-        scene->friction[count * scene->body_count + b] = def->friction;
+        scene->params.values->of[PL_FRICTION][count * scene->body_count + b] = def->friction;
     if (collider)
         *collider = count;
     scene->colliders[scene->collider_count++] = o;
@@ -234,9 +252,9 @@ pl_status pl_scene_set_friction(pl_scene *scene, int body, int collider, double 
 {
     PL_TRY(check_body_index(scene, body));
     PL_TRY(check_collider_index(scene, collider));
-    if (!(friction >= 0) || !(friction <= 1e3))
-        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "friction = %g: expected 0 to 1000", friction);
-    scene->friction[collider * scene->body_count + body] = friction;
-    scene->revision++;
+    PL_TRY(pl_channel_check(scene->ctx, PL_FRICTION, 1, &friction));
+    pl_values *values;
+    PL_TRY(pl_params_edit(&scene->params, &values));
+    values->of[PL_FRICTION][collider * scene->body_count + body] = friction;
     return PL_OK;
 }

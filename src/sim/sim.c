@@ -7,29 +7,42 @@
 static void lump_masses(pl_sim *sim)
 {
     const pl_scene *scene = sim->scene;
+    const double *density = sim->values->of[PL_DENSITY], *damping = sim->values->of[PL_DAMPING];
     for (int e = 0; e < scene->element_count; e++)
-        sim->element_work[e] = scene->density[e] * scene->volume[e];
+        sim->element_work[e] = density[e] * scene->volume[e];
     pl_lump(scene, sim->element_work, sim->mass);
     for (int e = 0; e < scene->element_count; e++)
-        sim->element_work[e] *= scene->damping[e];
+        sim->element_work[e] *= damping[e];
     pl_lump(scene, sim->element_work, sim->damping);
 }
 
-pl_status pl_sim_refresh(pl_sim *sim)
+/* Beyond the margin a smoothed force is below 1e-9 N, so that entry and exit do not show; the cap keeps
+ * very smooth laws from making every vertex a contact. */
+static double contact_margin(const pl_scene_def *def)
+{
+    if (def->contact_margin > 0)
+        return def->contact_margin;
+    return fmin(fmax(def->contact_epsilon2 / 1e-9, 1e-3), 0.05);
+}
+
+void pl_sim_use(pl_sim *sim, pl_values *values)
 {
     const pl_scene *scene = sim->scene;
-    if (sim->revision == scene->revision)
-        return PL_OK;
-    pl_elastic_set_material(sim->elastic, scene->young, scene->poisson, scene->bending);
+    if (sim->values == values)
+        return;
+    pl_values_release(sim->ctx, sim->values);
+    sim->values = pl_values_hold(values);
+    sim->margin = contact_margin(&values->def);
+    sim->solver = values->def.solver == PL_SOLVER_AUTO ? PL_SOLVER_LAGGED : values->def.solver;
+    pl_elastic_set_material(sim->elastic, values->of[PL_YOUNG], values->of[PL_POISSON],
+                            values->of[PL_BENDING]);
     lump_masses(sim);
     memset(sim->pin_stiffness, 0, sizeof(double) * (size_t)sim->n);
     for (int p = 0; p < scene->pin_count; p++)
         for (int k = 0; k < scene->pins[p].count; k++)
             sim->pin_stiffness[scene->pin_vertex[scene->pins[p].first + k]] +=
-                1 / scene->pins[p].compliance;
+                1 / values->of[PL_COMPLIANCE][p];
     pl_sim_forget(sim);
-    sim->revision = scene->revision;
-    return PL_OK;
 }
 
 void pl_sim_forget(pl_sim *sim)
@@ -69,15 +82,6 @@ static pl_status create_elastic(pl_sim *sim)
 done:
     pl_free(sim->ctx, bodies);
     return status;
-}
-
-/* Beyond the margin a smoothed force is below 1e-9 N, so that entry and exit do not show; the cap keeps
- * very smooth laws from making every vertex a contact. */
-static double contact_margin(const pl_scene_def *def)
-{
-    if (def->contact_margin > 0)
-        return def->contact_margin;
-    return fmin(fmax(def->contact_epsilon2 / 1e-9, 1e-3), 0.05);
 }
 
 static pl_status allocate(pl_sim *sim)
@@ -122,16 +126,13 @@ pl_status pl_sim_create(pl_scene *scene, pl_sim **out)
         return PL_ERROR_MEMORY;
     sim->ctx = scene->ctx;
     sim->scene = scene;
-    scene->sim_count++;
+    scene->user_count++;
     sim->n = scene->vertex_count;
-    sim->revision = scene->revision - 1;
-    sim->margin = contact_margin(&scene->def);
-    sim->solver = scene->def.solver == PL_SOLVER_AUTO ? PL_SOLVER_LAGGED : scene->def.solver;
     PL_CHECK(allocate(sim), done);
     PL_CHECK(create_elastic(sim), done);
     PL_CHECK(pl_chol_plans_create(sim->ctx, pl_elements_pattern(sim->elements), &sim->plans), done);
     PL_NEW(sim->ctx, sim->tangent, 9 * (size_t)pl_elastic_pattern(sim->elastic)->nnz, done);
-    PL_CHECK(pl_sim_refresh(sim), done);
+    pl_sim_use(sim, scene->params.values);
     *out = sim;
     sim = NULL;
 done:
@@ -144,7 +145,8 @@ void pl_sim_destroy(pl_sim *sim)
     if (!sim)
         return;
     pl_context *ctx = sim->ctx;
-    sim->scene->sim_count--;
+    sim->scene->user_count--;
+    pl_values_release(ctx, sim->values);
     pl_chol_destroy(sim->tangent_factor);
     pl_chol_destroy(sim->constant_factor);
     pl_chol_plans_destroy(sim->plans);
@@ -178,7 +180,7 @@ pl_scene *pl_sim_scene(const pl_sim *sim)
 pl_status pl_element_fields(pl_sim *sim, const pl_state *state, double *energy, double *stress,
                             double *von_mises)
 {
-    PL_TRY(pl_sim_refresh(sim));
+    pl_sim_use(sim, sim->scene->params.values);
     pl_elastic_fields(sim->elastic, state->q, energy, stress, von_mises);
     return PL_OK;
 }

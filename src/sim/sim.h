@@ -22,11 +22,7 @@
 
 /* What drives a step, resolved: every array is filled. */
 typedef struct pl_drive {
-    double *vertex_force;  /* [n, 3] N */
-    double *force;         /* [force_count, 3] */
-    double *wind;          /* [wind_count, 3] */
-    double *pin_target;    /* [pin_vertex_count, 3] */
-    double *collider_pose; /* [collider_count, 7] */
+    double *of[PL_CHANNEL_COUNT]; /* [rows, width] of inputs */
 } pl_drive;
 
 /* One implicit step of length h from (q0, v0); a time step is one of these, or several when split. */
@@ -50,11 +46,10 @@ typedef struct pl_costs {
 struct pl_sim {
     pl_context *ctx;
     pl_scene *scene;
-    int revision; /* of the scene's parameters that the derived arrays below belong to */
     int n;
     pl_elements *elements; /* what `elastic` is made over */
 
-    /* Derived from the scene's parameters. */
+    pl_values *values; /* the parameters in use, and what follows from them: */
     pl_elastic *elastic;
     double *mass;          /* [n] kg */
     double *damping;       /* [n] C, kg/s */
@@ -109,10 +104,15 @@ struct pl_sim {
     double stage_start;
 };
 
-/* Refreshes the derived arrays if the scene's parameters changed. */
-pl_status pl_sim_refresh(pl_sim *sim);
+/* Goes by these parameters from now on: what is derived from them is made anew if they are others. */
+void pl_sim_use(pl_sim *sim, pl_values *values);
 /* Drops what is kept from step to step, so that results depend on the state alone. */
 void pl_sim_forget(pl_sim *sim);
+
+/* ---- state.c */
+/* Where inputs [PL_CHANNEL_COUNT] leave what moves. */
+void pl_state_set_inputs(const pl_scene *scene, pl_state *state, double *const *input);
+size_t pl_state_bytes(const pl_scene *scene, int contacts);
 
 /* ---- drive.c: from tables and inputs to forces */
 pl_status pl_drive_create(const pl_scene *scene, pl_drive *drive);
@@ -122,16 +122,17 @@ void pl_pin_targets(const pl_scene *scene, double time, double *target);
 /* The scene's own drive at `time`, overridden by inputs (may be NULL); refuses what is not finite. */
 pl_status pl_drive_resolve(const pl_scene *scene, double time, const pl_inputs *inputs,
                            pl_drive *drive);
-/* Pins and poses a fraction s of the way from the state to `end`; forces as at the end. */
-void pl_drive_between(const pl_scene *scene, const pl_state *state, const pl_drive *end, double s,
+/* What moves (pins, poses) a fraction s of the way from `start` [PL_CHANNEL_COUNT] to `end`; the rest
+ * as at the end. */
+void pl_drive_between(const pl_scene *scene, double *const *start, const pl_drive *end, double s,
                       pl_drive *out);
 /* Positions linearly; quaternions the same way on the nearer branch, normalised. */
 void pl_pose_between(const double from[7], const double to[7], double s, double out[7]);
 /* What one vertex feels of a force's value: N per unit of it. */
 double pl_force_share(const pl_force *force, const double *mass, int vertex);
 /* f [n, 3]: gravity, forces, wind at (q0, v0). */
-void pl_drive_external(const pl_scene *scene, const double *mass, const pl_drive *drive,
-                       const double *q0, const double *v0, double *f);
+void pl_drive_external(const pl_scene *scene, const double *gravity, const double *mass,
+                       const pl_drive *drive, const double *q0, const double *v0, double *f);
 
 /* ---- matrix.c: the matrix that stands for the tangent */
 /* sim->diagonal = M + hC + h^2 k */
@@ -201,7 +202,7 @@ pl_obstacles pl_substep_obstacles(const pl_sim *sim, const pl_substep *sub);
 
 /* Called after each converged substep, for the tape. */
 typedef pl_status (*pl_substep_fn)(void *user, const pl_sim *sim, const pl_substep *sub);
-pl_status pl_step_recorded(pl_sim *sim, pl_state *state, const pl_inputs *inputs, pl_step_info *info,
-                           pl_substep_fn record, void *user);
+pl_status pl_step_recorded(pl_sim *sim, pl_values *values, pl_state *state, const pl_inputs *inputs,
+                           pl_step_info *info, pl_substep_fn record, void *user);
 
 #endif

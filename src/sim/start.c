@@ -29,9 +29,9 @@ pl_obstacles pl_substep_obstacles(const pl_sim *sim, const pl_substep *sub)
         .count = sim->scene->collider_count,
         .shapes = sim->shapes,
         .pose_start = sub->pose_start,
-        .pose_end = sub->drive->collider_pose,
+        .pose_end = sub->drive->of[PL_COLLIDER_POSE],
         .body_count = sim->scene->body_count,
-        .friction = sim->scene->friction,
+        .friction = sim->values->of[PL_FRICTION],
         .body_of = sim->scene->body_of,
     };
 }
@@ -42,11 +42,12 @@ pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
     const pl_substep *sub = s->sub;
     const pl_scene *scene = sim->scene;
     double h = sub->h;
-    pl_drive_external(scene, sim->mass, sub->drive, sub->q0, sub->v0, sim->external);
+    pl_drive_external(scene, sim->values->def.gravity, sim->mass, sub->drive, sub->q0, sub->v0,
+                      sim->external);
     memset(sim->spring, 0, sizeof(double) * 3 * (size_t)sim->n);
     for (int p = 0; p < scene->pin_count; p++)
         for (int k = scene->pins[p].first; k < scene->pins[p].first + scene->pins[p].count; k++)
-            pl_axpy3(1 / scene->pins[p].compliance, sub->drive->pin_target + 3 * k,
+            pl_axpy3(1 / sim->values->of[PL_COMPLIANCE][p], sub->drive->of[PL_PIN_TARGET] + 3 * k,
                      sim->spring + 3 * (size_t)scene->pin_vertex[k]);
     for (int i = 0; i < 3 * sim->n; i++)
         sim->guess[i] = sub->q0[i] + h * sub->v0[i] + h * h * sim->external[i] / sim->mass[i / 3];

@@ -26,6 +26,33 @@ void pl_pin_targets(const pl_scene *scene, double time, double *target)
     }
 }
 
+/* Whether states keep where a channel was left. */
+static bool moves(int channel)
+{
+    return pl_channel_get((pl_channel)channel)->blend != PL_BLEND_HELD;
+}
+
+static size_t input_count(const pl_scene *scene, int channel)
+{
+    return pl_channel_size(scene, (pl_channel)channel, 1) *
+           (size_t)pl_channel_get((pl_channel)channel)->width;
+}
+
+void pl_state_set_inputs(const pl_scene *scene, pl_state *state, double *const *input)
+{
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        if (moves(c))
+            memcpy(state->input[c], input[c], sizeof(double) * input_count(scene, c));
+}
+
+size_t pl_state_bytes(const pl_scene *scene, int contacts)
+{
+    size_t numbers = 6 * (size_t)scene->vertex_count;
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        numbers += moves(c) ? input_count(scene, c) : 0;
+    return sizeof(pl_state) + sizeof(pl_contact) * (size_t)contacts + sizeof(double) * numbers;
+}
+
 pl_status pl_state_create(const pl_scene *scene, pl_state **out)
 {
     pl_context *ctx = scene->ctx;
@@ -38,13 +65,14 @@ pl_status pl_state_create(const pl_scene *scene, pl_state **out)
     s->vertex_count = scene->vertex_count;
     PL_NEW(ctx, s->q, 3 * n, done);
     PL_NEW(ctx, s->v, 3 * n, done);
-    PL_NEW(ctx, s->pin_target, 3 * scene->pin_vertex_count, done);
-    PL_NEW(ctx, s->collider_pose, 7 * scene->collider_count, done);
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        if (moves(c))
+            PL_NEW(ctx, s->input[c], input_count(scene, c), done);
     memcpy(s->q, scene->q0, sizeof(double) * 3 * n);
     memcpy(s->v, scene->v0, sizeof(double) * 3 * n);
-    pl_pin_targets(scene, 0, s->pin_target);
+    pl_pin_targets(scene, 0, s->input[PL_PIN_TARGET]);
     for (int c = 0; c < scene->collider_count; c++)
-        pl_curve_pose_at(&scene->colliders[c].pose, 0, s->collider_pose + 7 * c);
+        pl_curve_pose_at(&scene->colliders[c].pose, 0, s->input[PL_COLLIDER_POSE] + 7 * c);
     *out = s;
     s = NULL;
 done:
@@ -59,8 +87,7 @@ pl_status pl_state_copy(const pl_scene *scene, const pl_state *from, pl_state *t
                    sizeof *to->contacts));
     memcpy(to->q, from->q, sizeof(double) * 3 * n);
     memcpy(to->v, from->v, sizeof(double) * 3 * n);
-    memcpy(to->pin_target, from->pin_target, sizeof(double) * 3 * (size_t)scene->pin_vertex_count);
-    memcpy(to->collider_pose, from->collider_pose, sizeof(double) * 7 * (size_t)scene->collider_count);
+    pl_state_set_inputs(scene, to, from->input);
     if (from->contact_count > 0)
         memcpy(to->contacts, from->contacts, sizeof *to->contacts * (size_t)from->contact_count);
     to->contact_count = from->contact_count;
@@ -75,8 +102,8 @@ void pl_state_destroy(const pl_scene *scene, pl_state *s)
         return;
     pl_free(scene->ctx, s->q);
     pl_free(scene->ctx, s->v);
-    pl_free(scene->ctx, s->pin_target);
-    pl_free(scene->ctx, s->collider_pose);
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        pl_free(scene->ctx, s->input[c]);
     pl_free(scene->ctx, s->contacts);
     pl_free(scene->ctx, s);
 }

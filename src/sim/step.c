@@ -44,11 +44,8 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
         state->q[i] = sim->iterate[i];
     }
     pl_forecast_add(sim->ctx, &sim->forecast, sim->mass, sim->trial);
-    memcpy(state->pin_target, sub->drive->pin_target,
-           sizeof(double) * 3 * (size_t)sim->scene->pin_vertex_count);
-    memcpy(state->collider_pose, sub->drive->collider_pose,
-           sizeof(double) * 7 * (size_t)sim->scene->collider_count);
-    state->time = sim->backup->time + fraction * sim->scene->def.time_step;
+    pl_state_set_inputs(sim->scene, state, sub->drive->of);
+    state->time = sim->backup->time + fraction * sim->values->def.time_step;
     return PL_OK;
 }
 
@@ -101,14 +98,14 @@ static pl_status advance(step *s, double from, double to, int depth)
     pl_sim *sim = s->sim;
     const pl_scene *scene = sim->scene;
     pl_substep_result result;
-    pl_drive_between(scene, sim->backup, &sim->drive, to, &sim->substep_drive);
-    memcpy(sim->pose_start, s->state->collider_pose,
+    pl_drive_between(scene, sim->backup->input, &sim->drive, to, &sim->substep_drive);
+    memcpy(sim->pose_start, s->state->input[PL_COLLIDER_POSE],
            sizeof(double) * 7 * (size_t)scene->collider_count);
     pl_substep sub = {
         .step = s->state->step,
         .from = from,
         .to = to,
-        .h = scene->def.time_step * (to - from),
+        .h = sim->values->def.time_step * (to - from),
         .q0 = s->state->q,
         .v0 = s->state->v,
         .drive = &sim->substep_drive,
@@ -119,7 +116,7 @@ static pl_status advance(step *s, double from, double to, int depth)
         measure_contacts(sim);
         return accept(s, &sub, to);
     }
-    if (depth == scene->def.max_splits)
+    if (depth == sim->values->def.max_splits)
         return no_convergence(s, &result, depth, sub.h);
     sim->info.splits++;
     pl_log(sim->ctx, PL_LOG_INFO, "step %d: %s, last Newton step %.3g m: split to %.3g s", sub.step + 1,
@@ -132,7 +129,7 @@ static pl_status advance(step *s, double from, double to, int depth)
 static void measure_state(pl_sim *sim, const pl_state *state)
 {
     pl_step_info *info = &sim->info;
-    const double *g = sim->scene->def.gravity;
+    const double *g = sim->values->def.gravity;
     info->energy_kinetic = info->energy_gravity = 0;
     if (info->cone_violation == -INFINITY) /* no contacts */
         info->cone_violation = 0;
@@ -153,15 +150,15 @@ static pl_status check_finite(const pl_sim *sim, const pl_state *state)
     return PL_OK;
 }
 
-pl_status pl_step_recorded(pl_sim *sim, pl_state *state, const pl_inputs *inputs, pl_step_info *info,
-                           pl_substep_fn record, void *user)
+pl_status pl_step_recorded(pl_sim *sim, pl_values *values, pl_state *state, const pl_inputs *inputs,
+                           pl_step_info *info, pl_substep_fn record, void *user)
 {
     const pl_scene *scene = sim->scene;
     sim->info = (pl_step_info){.cone_violation = -INFINITY};
     sim->stage_start = pl_milliseconds();
     PL_TRY(check_finite(sim, state));
-    PL_TRY(pl_sim_refresh(sim));
-    PL_TRY(pl_drive_resolve(scene, state->time + scene->def.time_step, inputs, &sim->drive));
+    pl_sim_use(sim, values);
+    PL_TRY(pl_drive_resolve(scene, state->time + values->def.time_step, inputs, &sim->drive));
     if (state->step % PL_FORGET_EVERY == 0)
         pl_sim_forget(sim);
     PL_TRY(pl_state_copy(scene, state, sim->backup));
@@ -182,5 +179,5 @@ pl_status pl_step_recorded(pl_sim *sim, pl_state *state, const pl_inputs *inputs
 
 pl_status pl_step(pl_sim *sim, pl_state *state, const pl_inputs *inputs, pl_step_info *info)
 {
-    return pl_step_recorded(sim, state, inputs, info, NULL, NULL);
+    return pl_step_recorded(sim, sim->scene->params.values, state, inputs, info, NULL, NULL);
 }
