@@ -57,7 +57,7 @@ static net_run net_begin(const net_scene *s, int threads, double tolerance)
     uint64_t seed = 11;
     r.p = test_problem_new(net_world(r.ctx, s, tolerance), s->steps, push, air);
     for (int k = 0; k < 3 * r.p.w.n * s->steps; k++)
-        r.p.base->vertex_force[k] = 2e-3 * test_random(&seed);
+        r.p.base->of[PL_VERTEX_FORCE][k] = 2e-3 * test_random(&seed);
     r.states = calloc(states_count(&r), sizeof *r.states);
     r.forces = calloc(3 * (size_t)r.p.w.n, sizeof *r.forces);
     return r;
@@ -100,10 +100,12 @@ static void net_roll(net_run *r, size_t budget)
     def.memory_budget = budget;
     def.progress = net_progress;
     def.progress_user = r;
-    def.inputs.vertex_force = in->vertex_force;
+    def.inputs.of[PL_VERTEX_FORCE] = in->of[PL_VERTEX_FORCE];
     if (r->scene->parts & NET_INPUTS)
-        def.inputs =
-            (pl_rollout_inputs){in->vertex_force, in->force, in->wind, in->pin_target, r->p.pose};
+        for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+            def.inputs.of[c] = test_info(c)->role != PL_INPUT ? NULL
+                               : c == PL_COLLIDER_POSE        ? r->p.pose
+                                                              : in->of[c];
     assert_ok(r->ctx, pl_state_create(r->p.w.scene, &state));
     state->step = r->scene->first;
     keep_state(r, 0, state);
@@ -182,7 +184,7 @@ static void assert_same_gradient(const char *what, const test_problem *p, const 
     for (int f = 0; a && f < TEST_FIELDS; f++)
         for (int k = 0; k < test_count(p, f); k++)
             if (memcmp(test_values(a, f) + k, test_values(b, f) + k, sizeof(double)) != 0)
-                fail_msg("%s: %s[%d]: %.17g and %.17g", what, test_fields[f].name, k,
+                fail_msg("%s: %s[%d]: %.17g and %.17g", what, test_info(f)->name, k,
                          test_values(a, f)[k], test_values(b, f)[k]);
 }
 
@@ -259,7 +261,7 @@ static double apart(const test_problem *p, int field, double loss, const pl_grad
         size += x[k] * x[k];
         base = fmax(base, fabs(test_values(p->base, field)[k]));
     }
-    double unit = test_fields[field].unit > 0 ? test_fields[field].unit : base;
+    double unit = test_units[field] > 0 ? test_units[field] : base;
     double scale = fmax(sqrt(size), unit > 0 ? 1e-9 * fabs(loss) / unit : 0);
     return difference > 0 ? sqrt(difference) / scale : 0;
 }
@@ -275,7 +277,7 @@ static void test_methods(void **state)
         for (int f = 0; g && f < TEST_FIELDS; f++) {
             double off = apart(&r.p, f, info.loss, direct, g);
             if (!(off <= (methods[m].knows_contacts ? 5e-9 : 5e-8)))
-                fail_msg("%s: %s: %.2e off", methods[m].name, test_fields[f].name, off);
+                fail_msg("%s: %s: %.2e off", methods[m].name, test_info(f)->name, off);
         }
         pl_gradient_destroy(r.p.w.scene, g);
     }
@@ -353,7 +355,7 @@ static void test_digits(void **state)
                           k % 2 ? digits[i].velocity : digits[i].position);
         assert_digits("contact forces", d.force, expected->force, digits[i].force);
         for (int f = 0; f < TEST_FIELDS; f++)
-            assert_digits(test_fields[f].name, d.fields[f], expected->fields[f], digits[i].gradient);
+            assert_digits(test_info(f)->name, d.fields[f], expected->fields[f], digits[i].gradient);
     }
 }
 

@@ -231,7 +231,7 @@ static double random_number(uint64_t *seed)
 static void choose_direction(const check *c, const pl_knob *k, int index, pl_check_row *row, double *d)
 {
     const double *g = c->gradient->of[k->channel];
-    uint64_t seed = 1000003ull * c->def->seed + 101ull * (uint64_t)k->channel + (uint64_t)index;
+    uint64_t seed = 1000003ull * c->def->seed + 101ull * PL_BIT(k->channel) + (uint64_t)index;
     double most = 0;
     row->along_gradient = index == c->def->directions;
     for (int i = 0; i < k->count; i++)

@@ -75,7 +75,7 @@ static double residual_variance(const pl_task *task, const double *r, double *sc
 {
     size_t m = (size_t)task->residual_count, n = (size_t)task->n;
     double left = 0, floor = 0;
-    residual_noise(task, task->scene->def.tolerance, scratch);
+    residual_noise(task, task->scene->params.values->def.tolerance, scratch);
     for (size_t k = 0; k < m; k++) {
         left += r[k] * r[k];
         floor += scratch[k] * scratch[k];

@@ -77,8 +77,8 @@ static const pl_unknown *owner(const judge *j, int i)
 /* Zero is none of its values, so that only factors mean something. */
 static bool is_factor(const pl_unknown *u)
 {
-    return u->map == PL_MAP_LOG || u->quantity == PL_OF_YOUNG || u->quantity == PL_OF_DENSITY ||
-           u->quantity == PL_OF_COMPLIANCE || u->quantity == PL_OF_FRICTION;
+    const pl_channel_info *info = pl_channel_get(u->of.channel);
+    return u->map == PL_MAP_LOG || info->above || info->lower > 0 || u->of.channel == PL_FRICTION;
 }
 
 static double size_of(const pl_unknown *u, double p)
@@ -204,7 +204,7 @@ static void judge_residual(judge *j)
 {
     const pl_task *task = j->task;
     /* Steps are exact to the tolerance each: a body at rest has no motion to compare with. */
-    double exact = task->scene->def.tolerance * task->steps;
+    double exact = task->scene->params.values->def.tolerance * task->steps;
     if (task->noise > 0 && j->noise_ratio > NOISE_FACTOR)
         doubt(j, PL_DOUBT_RESIDUAL, "residual %.3g times the stated noise of %.3g m", j->noise_ratio,
               task->noise);
@@ -398,7 +398,7 @@ static void judge_convergence(judge *j)
     const double *head = fit->optimizer->state;
     pl_stop stop = (pl_stop)head[PL_HEAD_STOP];
     const pl_evidence *e = j->evidence;
-    double own = j->task->contact_epsilon2, last = j->task->scene->def.contact_epsilon2;
+    double own = j->task->contact_epsilon2, last = j->task->scene->params.values->def.contact_epsilon2;
     if (last != own)
         doubt(j, PL_DOUBT_CONVERGENCE,
               "ended while contacts were softer than the scene's (eps^2 %.2g instead of %.2g N m)",

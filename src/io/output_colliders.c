@@ -124,7 +124,7 @@ static bool place_all(pl_output_colliders *c, const pl_state *state)
 {
     bool moved = c->step < 0;
     for (int i = 0; i < c->count; i++) {
-        const double *pose = state->collider_pose + 7 * i;
+        const double *pose = state->input[PL_COLLIDER_POSE] + 7 * i;
         double rotation[9], *patch = c->patch + 3 * i, *drawn = c->drawn + 8 * i;
         pl_quat_to_mat3(pose + 3, rotation);
         if (c->flat[i] && c->step < 0)

@@ -183,8 +183,8 @@ static pl_status unexpected(const pl_document *document, const pl_key *key, cons
     describe(value, found, sizeof found);
     const char *nearest = NULL, *word = json_string_value(value);
     int closest = word ? far_from(word) : 0;
-    for (int i = 0; word && key->kind == PL_KEY_CHOICE && key->choices[i]; i++)
-        consider(word, key->choices[i], &closest, &nearest);
+    for (int i = 0; word && key->kind == PL_KEY_CHOICE && pl_key_choice(key, i); i++)
+        consider(word, pl_key_choice(key, i), &closest, &nearest);
     if (nearest)
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
                                 "expected %s, got %s; did you mean \"%s\"?", expected, found, nearest);
