@@ -60,7 +60,7 @@ static pl_status add_observed(pl_fit *fit, pl_report *report, const pl_term *ter
     PL_NEW(fit->ctx, model, 3 * (size_t)pl_term_rows(term), done);
     PL_NEW(fit->ctx, times, term->step_count, done);
     for (int i = 0; i < term->step_count; i++) {
-        times[i] = term->steps[i] * task->scene->def.time_step;
+        times[i] = term->steps[i] * task->scene->params.values->def.time_step;
         PL_CHECK(pl_rollout_state(e->rollout, term->steps[i], e->q, e->v), done);
         PL_CHECK(pl_term_points_at(task, term, term->steps[i], e->q, e->v, model), done);
     }
