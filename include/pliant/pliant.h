@@ -519,6 +519,8 @@ typedef struct pl_step_info {
  * has any, only its parameters can change. */
 typedef struct pl_sim pl_sim;
 
+/* Warns through the log, once a scene, of bodies whose boxes meet (bodies do not touch each other) and
+ * of vertices that start inside a collider. */
 PL_API pl_status pl_sim_create(pl_scene *scene, pl_sim **out);
 PL_API void pl_sim_destroy(pl_sim *sim); /* NULL is fine */
 PL_API pl_scene *pl_sim_scene(const pl_sim *sim);

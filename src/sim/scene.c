@@ -104,6 +104,7 @@ pl_status pl_scene_must_be_open(pl_scene *scene)
     if (scene->user_count > 0)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT,
                        "a scene cannot get new parts while a sim or parameters made from it exist");
+    scene->start_checked = false;
     return PL_OK;
 }
 

@@ -49,8 +49,9 @@ typedef struct pl_obstacle {
 
 struct pl_scene {
     pl_context *ctx;
-    pl_params params; /* the scene's own */
-    int user_count;   /* sims and parameters made from it: no parts may be added then */
+    pl_params params;   /* the scene's own */
+    int user_count;     /* sims and parameters made from it: no parts may be added then */
+    bool start_checked; /* its start has been looked at */
 
     int body_count, body_capacity;
     pl_body *bodies;
@@ -88,7 +89,10 @@ void pl_gradient_clear(const pl_scene *scene, pl_gradient *gradient);
 
 /* The body that has this element of the scene. */
 const pl_body *pl_scene_body_with(const pl_scene *scene, int element);
-/* Refuses changes of structure while sims or parameters made from it exist. */
+/* Warns of bodies that start where others are, or inside obstacles; once. */
+pl_status pl_scene_check_start(pl_scene *scene);
+/* Refuses changes of structure while sims or parameters made from it exist; after one the start is to
+ * be checked again. */
 pl_status pl_scene_must_be_open(pl_scene *scene);
 /* The four vertices (-1 last for cloth) of element e in scene numbering; returns its body. */
 const pl_body *pl_scene_element(const pl_scene *scene, int element, int vertex[4]);

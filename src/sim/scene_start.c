@@ -1,0 +1,96 @@
+/*
+ * What a scene's start should not have: bodies where other bodies are, which pass through each other,
+ * and vertices inside obstacles, which the first step pushes out at depth / h.
+ */
+#include "sim/scene.h"
+
+#include <stdio.h>
+
+#define HARMLESS 1e-3 /* m/s: pushed out no faster than this, a vertex counts as outside */
+
+static void find_box(const double *q, int first, int count, double box[6])
+{
+    for (int k = 0; k < 3; k++)
+        box[k] = HUGE_VAL, box[3 + k] = -HUGE_VAL;
+    for (int i = 3 * first; i < 3 * (first + count); i++) {
+        box[i % 3] = fmin(box[i % 3], q[i]);
+        box[3 + i % 3] = fmax(box[3 + i % 3], q[i]);
+    }
+}
+
+static bool boxes_meet(const double a[6], const double b[6])
+{
+    for (int k = 0; k < 3; k++)
+        if (a[k] > b[3 + k] || b[k] > a[3 + k])
+            return false;
+    return true;
+}
+
+static pl_status warn_of_bodies(const pl_scene *scene, const double *q)
+{
+    pl_context *ctx = scene->ctx;
+    int pairs = 0, first[2] = {0, 0};
+    double *boxes = pl_alloc(ctx, (size_t)scene->body_count, 6 * sizeof *boxes);
+    if (!boxes)
+        return PL_ERROR_MEMORY;
+    for (int b = 0; b < scene->body_count; b++) {
+        find_box(q, scene->bodies[b].vertex_offset, scene->bodies[b].mesh->vertex_count, boxes + 6 * b);
+        for (int a = 0; a < b; a++)
+            if (boxes_meet(boxes + 6 * a, boxes + 6 * b) && pairs++ == 0)
+                first[0] = a, first[1] = b;
+    }
+    pl_free(ctx, boxes);
+    char others[48] = "";
+    if (pairs > 1)
+        snprintf(others, sizeof others, " (and %d more pair%s)", pairs - 1, pairs > 2 ? "s" : "");
+    if (pairs > 0)
+        pl_log(
+            ctx, PL_LOG_WARNING,
+            "the boxes around bodies \"%s\" and \"%s\"%s meet at the start: bodies do not touch each "
+            "other, they pass through",
+            scene->bodies[first[0]].name, scene->bodies[first[1]].name, others);
+    return PL_OK;
+}
+
+/* The deepest vertex inside one obstacle, and how many are. */
+static void warn_of_obstacle(const pl_scene *scene, const pl_state *start, int collider)
+{
+    const pl_obstacle *obstacle = &scene->colliders[collider];
+    const double *pose = start->input[PL_COLLIDER_POSE] + 7 * collider,
+                 h = pl_scene_get_def(scene).time_step;
+    double deepest = HARMLESS * h;
+    int count = 0, worst = -1;
+    for (int v = 0; v < start->vertex_count; v++) {
+        pl_surface_point point;
+        if (!pl_collider_near(obstacle->shape, pose, start->q + 3 * v, 0))
+            continue;
+        pl_collider_query(obstacle->shape, pose, start->q + 3 * v, &point);
+        count += -point.distance > HARMLESS * h;
+        if (-point.distance > deepest)
+            deepest = -point.distance, worst = v;
+    }
+    if (worst < 0)
+        return;
+    const pl_body *body = &scene->bodies[scene->body_of[worst]];
+    char others[48] = "";
+    if (count > 1)
+        snprintf(others, sizeof others, ", the deepest of %d,", count);
+    pl_log(scene->ctx, PL_LOG_WARNING,
+           "vertex %d of body \"%s\"%s starts %.3g m inside \"%s\": the first step pushes it out, at "
+           "%.3g m/s; move the body or the obstacle apart",
+           worst - body->vertex_offset, body->name, others, deepest, obstacle->name, deepest / h);
+}
+
+pl_status pl_scene_check_start(pl_scene *scene)
+{
+    pl_state *start = NULL;
+    if (scene->start_checked)
+        return PL_OK;
+    PL_TRY(pl_state_create(scene, &start));
+    pl_status status = warn_of_bodies(scene, start->q);
+    for (int c = 0; status == PL_OK && c < scene->collider_count; c++)
+        warn_of_obstacle(scene, start, c);
+    pl_state_destroy(scene, start);
+    scene->start_checked = status == PL_OK;
+    return status;
+}
