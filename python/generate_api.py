@@ -19,7 +19,7 @@ INCLUDE = HERE.parent / "include"
 HEADERS = ["pliant"] + sorted(h.stem for h in (INCLUDE / "pliant").glob("*.h") if h.stem != "pliant")
 SCALARS = {
     "void": "None", "int": "c_int", "unsigned": "c_uint", "unsigned int": "c_uint", "double": "c_double",
-    "char": "c_char", "_Bool": "c_bool", "size_t": "c_size_t",
+    "char": "c_char", "_Bool": "c_bool", "size_t": "c_size_t", "unsigned long long": "c_ulonglong",
 }
 
 OPENING = '''\
@@ -30,7 +30,7 @@ Made from include/pliant/*.h by generate_api.py: change those and run it again.
 
 import ctypes
 from ctypes import CFUNCTYPE, POINTER, Structure
-from ctypes import c_bool, c_char, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
+from ctypes import c_bool, c_char, c_char_p, c_double, c_int, c_size_t, c_uint, c_ulonglong, c_void_p
 from typing import Any
 '''
 
@@ -82,6 +82,8 @@ class Writer:
             inner = node.type
             if isinstance(inner, c_ast.IdentifierType):
                 name = " ".join(inner.names)
+                if name not in SCALARS and not name.startswith("pl_"):
+                    raise SystemExit(f"{name}: a type that SCALARS does not have")
                 return SCALARS.get(name, name)
             return inner.name
         if isinstance(node, c_ast.ArrayDecl):
@@ -137,6 +139,8 @@ class Writer:
             self.structure(node.name, inner)
         elif isinstance(inner, c_ast.Struct):
             self.declare(node.name)
+        else:
+            self.lines.append(f"{node.name} = {self.type(node.type)}")
 
     def function(self, node):
         parameters = node.type.args.params

@@ -9,21 +9,22 @@ SI units throughout. `pliant.torch` and `pliant.jax` make simulations parts of n
 functions.
 """
 
+from ._channel import CHANNELS, INPUTS, PARAMETERS, WANTED, Channel
 from ._check import Check, CheckResult, check
 from ._fit import FitProgress, FitReason, FitResult, fit
 from ._library import (ArgumentError, ClosedError, Context, ConvergenceError, Error, FileError, MeshError,
                        NumericError, OutOfMemoryError, ParseError, StoppedError, default_context)
 from ._library import version as __version__
 from ._mesh import Embedding, Mesh, MeshReport, Shape, shapes
-from ._rollout import WANTED, AdjointInfo, Gradient, Rollout
-from ._scene import INPUTS, PARAMETERS, Body, Collider, Scene
+from ._rollout import AdjointInfo, Gradient, Rollout
+from ._scene import Body, Collider, Scene
 from ._state import STAGES, State, StepInfo
 from ._view import View, view
 
 __all__ = [
-    "AdjointInfo", "ArgumentError", "Body", "Check", "CheckResult", "ClosedError", "Collider", "Context",
-    "ConvergenceError", "Embedding", "Error", "FileError", "FitProgress", "FitReason", "FitResult", "Gradient",
-    "INPUTS", "Mesh", "MeshError", "MeshReport", "NumericError", "OutOfMemoryError", "PARAMETERS",
-    "ParseError", "Rollout", "STAGES", "Scene", "Shape", "State", "StepInfo", "StoppedError", "View",
-    "WANTED", "__version__", "check", "default_context", "fit", "shapes", "view",
+    "AdjointInfo", "ArgumentError", "Body", "CHANNELS", "Channel", "Check", "CheckResult", "ClosedError",
+    "Collider", "Context", "ConvergenceError", "Embedding", "Error", "FileError", "FitProgress", "FitReason",
+    "FitResult", "Gradient", "INPUTS", "Mesh", "MeshError", "MeshReport", "NumericError", "OutOfMemoryError",
+    "PARAMETERS", "ParseError", "Rollout", "STAGES", "Scene", "Shape", "State", "StepInfo", "StoppedError",
+    "View", "WANTED", "__version__", "check", "default_context", "fit", "shapes", "view",
 ]

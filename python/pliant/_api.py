@@ -5,7 +5,7 @@ Made from include/pliant/*.h by generate_api.py: change those and run it again.
 
 import ctypes
 from ctypes import CFUNCTYPE, POINTER, Structure
-from ctypes import c_bool, c_char, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
+from ctypes import c_bool, c_char, c_char_p, c_double, c_int, c_size_t, c_uint, c_ulonglong, c_void_p
 from typing import Any
 
 PL_VERSION_MAJOR = 0
@@ -281,14 +281,69 @@ pl_body_info._fields_ = [
     ("cloth", c_bool),
     ("mass", c_double),
 ]
-PL_YOUNG = 0
-PL_POISSON = 1
-PL_DENSITY = 2
-PL_BENDING = 3
-PL_DAMPING = 4
-PL_FRICTION = 5
-PL_COMPLIANCE = 6
-pl_param = c_int
+PL_POSITION = 0
+PL_VELOCITY = 1
+PL_VERTEX_FORCE = 2
+PL_FORCE = 3
+PL_WIND = 4
+PL_PIN_TARGET = 5
+PL_COLLIDER_POSE = 6
+PL_YOUNG = 7
+PL_POISSON = 8
+PL_DENSITY = 9
+PL_BENDING = 10
+PL_DAMPING = 11
+PL_FRICTION = 12
+PL_COMPLIANCE = 13
+PL_CHANNEL_COUNT = 14
+pl_channel = c_int
+pl_channels = c_ulonglong
+PL_START = 0
+PL_INPUT = 1
+PL_PARAMETER = 2
+pl_role = c_int
+PL_OWNER_BODY = 0
+PL_OWNER_FORCE = 1
+PL_OWNER_WIND = 2
+PL_OWNER_PIN = 3
+PL_OWNER_COLLIDER = 4
+PL_OWNER_COUNT = 5
+pl_owner = c_int
+PL_ROW_OWNER = 0
+PL_ROW_VERTEX = 1
+PL_ROW_ELEMENT = 2
+PL_ROW_BODY = 3
+pl_row = c_int
+PL_BLEND_HELD = 0
+PL_BLEND_LINEAR = 1
+PL_BLEND_POSE = 2
+pl_blend = c_int
+
+
+class pl_channel_info(Structure):
+    pass
+
+
+pl_channel_info._fields_ = [
+    ("name", c_char_p),
+    ("unit", c_char_p),
+    ("role", pl_role),
+    ("owner", pl_owner),
+    ("row", pl_row),
+    ("width", c_int),
+    ("gradient_width", c_int),
+    ("lower", c_double),
+    ("upper", c_double),
+    ("above", c_bool),
+    ("usual", c_double),
+    ("blend", pl_blend),
+]
+
+
+class pl_params(Structure):
+    pass
+
+
 
 
 class pl_contact(Structure):
@@ -315,8 +370,7 @@ pl_state._fields_ = [
     ("v", POINTER(c_double)),
     ("time", c_double),
     ("step", c_int),
-    ("pin_target", POINTER(c_double)),
-    ("collider_pose", POINTER(c_double)),
+    ("input", POINTER(c_double) * 14),
     ("contact_count", c_int),
     ("contact_capacity", c_int),
     ("contacts", POINTER(pl_contact)),
@@ -328,11 +382,7 @@ class pl_inputs(Structure):
 
 
 pl_inputs._fields_ = [
-    ("vertex_force", POINTER(c_double)),
-    ("force", POINTER(c_double)),
-    ("wind", POINTER(c_double)),
-    ("pin_target", POINTER(c_double)),
-    ("collider_pose", POINTER(c_double)),
+    ("of", POINTER(c_double) * 14),
 ]
 PL_STAGE_LOCAL = 0
 PL_STAGE_ASSEMBLE = 1
@@ -370,19 +420,6 @@ class pl_sim(Structure):
     pass
 
 
-
-
-class pl_rollout_inputs(Structure):
-    pass
-
-
-pl_rollout_inputs._fields_ = [
-    ("vertex_force", POINTER(c_double)),
-    ("force", POINTER(c_double)),
-    ("wind", POINTER(c_double)),
-    ("pin_target", POINTER(c_double)),
-    ("collider_pose", POINTER(c_double)),
-]
 pl_progress_fn = CFUNCTYPE(c_bool, c_void_p, c_int, POINTER(pl_state), POINTER(pl_step_info))
 
 
@@ -392,7 +429,8 @@ class pl_rollout_def(Structure):
 
 pl_rollout_def._fields_ = [
     ("steps", c_int),
-    ("inputs", pl_rollout_inputs),
+    ("inputs", pl_inputs),
+    ("params", POINTER(pl_params)),
     ("tape", c_bool),
     ("memory_budget", c_size_t),
     ("progress", pl_progress_fn),
@@ -405,20 +443,6 @@ class pl_rollout(Structure):
 
 
 pl_loss_fn = CFUNCTYPE(c_bool, c_void_p, c_int, POINTER(c_double), POINTER(c_double), POINTER(c_double), POINTER(c_double), POINTER(c_double))
-PL_GRAD_POSITION = 1
-PL_GRAD_VELOCITY = 2
-PL_GRAD_VERTEX_FORCE = 4
-PL_GRAD_FORCE = 8
-PL_GRAD_WIND = 16
-PL_GRAD_PIN_TARGET = 32
-PL_GRAD_COLLIDER_POSE = 64
-PL_GRAD_YOUNG = 128
-PL_GRAD_POISSON = 256
-PL_GRAD_DENSITY = 512
-PL_GRAD_BENDING = 1024
-PL_GRAD_DAMPING = 2048
-PL_GRAD_FRICTION = 4096
-PL_GRAD_COMPLIANCE = 8192
 
 
 class pl_gradient(Structure):
@@ -426,22 +450,9 @@ class pl_gradient(Structure):
 
 
 pl_gradient._fields_ = [
-    ("wanted", c_uint),
+    ("wanted", pl_channels),
     ("steps", c_int),
-    ("position", POINTER(c_double)),
-    ("velocity", POINTER(c_double)),
-    ("vertex_force", POINTER(c_double)),
-    ("force", POINTER(c_double)),
-    ("wind", POINTER(c_double)),
-    ("pin_target", POINTER(c_double)),
-    ("collider_pose", POINTER(c_double)),
-    ("young", POINTER(c_double)),
-    ("poisson", POINTER(c_double)),
-    ("density", POINTER(c_double)),
-    ("bending", POINTER(c_double)),
-    ("damping", POINTER(c_double)),
-    ("friction", POINTER(c_double)),
-    ("compliance", POINTER(c_double)),
+    ("of", POINTER(c_double) * 14),
 ]
 PL_ADJOINT_AUTO = 0
 PL_ADJOINT_DIRECT = 1
@@ -491,8 +502,8 @@ class pl_check_def(Structure):
 
 pl_check_def._fields_ = [
     ("steps", c_int),
-    ("inputs", pl_rollout_inputs),
-    ("wanted", c_uint),
+    ("inputs", pl_inputs),
+    ("wanted", pl_channels),
     ("directions", c_int),
     ("step", c_double),
     ("step_count", c_int),
@@ -517,8 +528,7 @@ class pl_check_row(Structure):
 
 
 pl_check_row._fields_ = [
-    ("kind", c_uint),
-    ("name", c_char_p),
+    ("channel", pl_channel),
     ("values", c_int),
     ("along_gradient", c_bool),
     ("one_sided", c_bool),
@@ -1006,9 +1016,17 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_scene_body": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_body_info)]),
     "pl_scene_collider": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_collider_def)]),
     "pl_scene_context": (POINTER(pl_context), [POINTER(pl_scene)]),
-    "pl_scene_set_param": (pl_status, [POINTER(pl_scene), pl_param, c_int, c_int, POINTER(c_double)]),
-    "pl_scene_get_param": (pl_status, [POINTER(pl_scene), pl_param, c_int, c_int, POINTER(c_double)]),
-    "pl_scene_param_count": (pl_status, [POINTER(pl_scene), pl_param, c_int, POINTER(c_int)]),
+    "pl_channel_get": (POINTER(pl_channel_info), [pl_channel]),
+    "pl_channel_find": (pl_channel, [c_char_p]),
+    "pl_owner_name": (c_char_p, [pl_owner]),
+    "pl_scene_owner_count": (c_int, [POINTER(pl_scene), pl_owner]),
+    "pl_scene_rows": (pl_status, [POINTER(pl_scene), pl_channel, c_int, POINTER(c_int), POINTER(c_int)]),
+    "pl_scene_row_count": (c_int, [POINTER(pl_scene), pl_channel]),
+    "pl_scene_params": (POINTER(pl_params), [POINTER(pl_scene)]),
+    "pl_params_create": (pl_status, [POINTER(pl_scene), POINTER(POINTER(pl_params))]),
+    "pl_params_destroy": (None, [POINTER(pl_params)]),
+    "pl_params_set": (pl_status, [POINTER(pl_params), pl_channel, c_int, c_int, POINTER(c_double)]),
+    "pl_params_get": (pl_status, [POINTER(pl_params), pl_channel, c_int, c_int, POINTER(c_double)]),
     "pl_state_create": (pl_status, [POINTER(pl_scene), POINTER(POINTER(pl_state))]),
     "pl_state_copy": (pl_status, [POINTER(pl_scene), POINTER(pl_state), POINTER(pl_state)]),
     "pl_state_destroy": (None, [POINTER(pl_scene), POINTER(pl_state)]),
@@ -1024,7 +1042,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_rollout_bytes": (c_size_t, [POINTER(pl_rollout)]),
     "pl_rollout_state": (pl_status, [POINTER(pl_rollout), c_int, POINTER(c_double), POINTER(c_double)]),
     "pl_rollout_contacts": (pl_status, [POINTER(pl_rollout), c_int, POINTER(c_int), POINTER(POINTER(pl_contact))]),
-    "pl_gradient_create": (pl_status, [POINTER(pl_scene), c_int, c_uint, POINTER(POINTER(pl_gradient))]),
+    "pl_gradient_create": (pl_status, [POINTER(pl_scene), c_int, pl_channels, POINTER(POINTER(pl_gradient))]),
     "pl_gradient_destroy": (None, [POINTER(pl_scene), POINTER(pl_gradient)]),
     "pl_adjoint_def_default": (pl_adjoint_def, []),
     "pl_rollout_backward": (pl_status, [POINTER(pl_rollout), POINTER(pl_adjoint_def), pl_loss_fn, c_void_p, POINTER(pl_gradient), POINTER(pl_adjoint_info)]),
@@ -1032,7 +1050,6 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_check_def_default": (pl_check_def, []),
     "pl_check": (pl_status, [POINTER(pl_sim), POINTER(pl_state), POINTER(pl_check_def), POINTER(POINTER(pl_check_result))]),
     "pl_check_destroy": (None, [POINTER(pl_context), POINTER(pl_check_result)]),
-    "pl_gradient_name": (c_char_p, [c_uint]),
     "pl_optimizer_def_default": (pl_optimizer_def, []),
     "pl_stop_text": (c_char_p, [pl_stop]),
     "pl_task_load": (pl_status, [POINTER(pl_context), c_char_p, c_int, POINTER(c_char_p), POINTER(POINTER(pl_task))]),

@@ -5,23 +5,23 @@ Arrays are named as in pliant.WANTED and shaped [*batch, *shape], with the shape
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._channel import WANTED, check_keywords
 from ._library import Array
-from ._rollout import WANTED, Rollout
-from ._scene import PARAMETERS, Scene
+from ._rollout import Rollout
+from ._scene import Scene
 
 
-def shapes(scene: Scene, steps: int,
-           given: Mapping[str, Sequence[int]]) -> tuple[tuple[int, ...], dict[str, tuple[int, ...]]]:
+def shapes(scene: Scene, steps: int, given: Mapping[str, Sequence[int]],
+           function: Callable[..., Any]) -> tuple[tuple[int, ...], dict[str, tuple[int, ...]]]:
     """The batch's shape, and every argument's: dimensions before its own are the batch's, shared by all."""
+    check_keywords(given, WANTED, function)
     own, batches = {}, []
     for name, shape in given.items():
-        if name not in WANTED:
-            raise TypeError(f"{name}: expected one of {', '.join(WANTED)}")
         own[name] = scene.shape_of(name, steps)
         extra = max(len(shape) - len(own[name]), 0)
         batches.append(tuple(shape)[:extra])
@@ -51,13 +51,11 @@ def run(scene: Scene, steps: int, arrays: Mapping[str, NDArray[Any]], batch: Seq
     """The rollouts of all samples, and their states q, v [*batch, steps + 1, n, 3]."""
     rollouts = []
     for sample in _samples(scene, steps, arrays):
-        parameters = {name: sample.pop(name) for name in PARAMETERS if name in sample}
         if "collider_pose" in sample:
             pose = sample["collider_pose"].copy()
             pose[..., 3:] /= np.linalg.norm(pose[..., 3:], axis=-1, keepdims=True)
             sample["collider_pose"] = pose
-        with scene._with(parameters):
-            rollouts.append(scene.rollout(steps, state, tape=tape, **sample))  # type: ignore[arg-type]
+        rollouts.append(scene.rollout(steps, state, tape=tape, **sample))  # type: ignore[arg-type]
     shape = (*batch, steps + 1, scene.vertex_count, 3)
     if len(rollouts) == 1:
         q, v = rollouts[0].q, rollouts[0].v

@@ -9,9 +9,10 @@ from typing import Iterable, Optional
 from numpy.typing import ArrayLike
 
 from . import _api
-from ._library import choice, double_p, doubles, function_or_none, instance, integer, lib, real
-from ._rollout import WANTED, LossFunction, _Callback, _term
-from ._scene import INPUTS, Scene
+from ._channel import INPUTS, WANTED, bits, check_keywords
+from ._library import function_or_none, instance, integer, lib, real
+from ._rollout import LossFunction, _Callback, _term
+from ._scene import Scene
 from ._state import State
 
 SEED = dict(_api.pl_check_def._fields_)["seed"]  # type: ignore[arg-type]
@@ -71,19 +72,14 @@ def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, state: 
     instance(scene, Scene, "scene")
     function_or_none(loss, "loss")
     steps = scene.steps if steps is None else integer(steps, "steps")
-    start, keep, callback = state if state is not None else scene.state(), [], _Callback()
+    check_keywords(inputs, INPUTS, check)
+    start, callback = state if state is not None else scene.state(), _Callback()
     d = lib.pl_check_def_default()
     d.steps, d.directions, d.seed = steps, integer(directions, "directions"), integer(seed, "seed", SEED)
     d.step, d.tolerance = real(step, "step"), real(tolerance, "tolerance")
     if wanted is not None:
-        d.wanted = 0
-        for name in wanted:
-            d.wanted |= choice(name, "PL_GRAD_", WANTED, "wanted")
-    for name, value in inputs.items():
-        if name not in INPUTS:
-            raise TypeError(f"{name}: expected one of {', '.join(INPUTS)}")
-        keep.append(doubles(value, scene.shape_of(name, steps), name))
-        setattr(d.inputs, name, double_p(keep[-1]))
+        d.wanted = bits((wanted,) if isinstance(wanted, str) else wanted)
+    keep = scene._inputs(d.inputs, inputs, steps)
     d.loss = _api.pl_loss_fn(callback.guard(_term(loss, scene.vertex_count)))
     out = ctypes.POINTER(_api.pl_check_result)()
     with scene._core as core:
@@ -91,7 +87,7 @@ def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, state: 
         try:
             callback.call(core, lib.pl_check, scene._sim().pointer, scene._state(start), d, out)
             found = out.contents
-            rows = tuple(Check(r.name.decode(), r.along_gradient, r.adjoint, r.tangent, r.difference,
+            rows = tuple(Check(WANTED[r.channel], r.along_gradient, r.adjoint, r.tangent, r.difference,
                                r.uncertainty, r.error, r.sweep_error, r.step, VERDICTS[r.verdict])
                          for r in found.rows[:found.row_count])
             return CheckResult(rows, found.loss, found.worst_error, found.worst_sweep_error)

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _api
+from ._channel import CHANNELS, INPUTS, PARAMETERS, WANTED, bits, check_keywords
 from ._library import (ArgumentError, Array, Owner, choice, double_p, doubles, function_or_none,
                        integer, lib, real, view)
 from ._mesh import plain
-from ._scene import INPUTS, PARAMETERS, Scene
+from ._scene import Scene
 from ._state import State, StepInfo, contact_array
 
-#: What gradients are taken of.
-WANTED = ("position", "velocity", *INPUTS, *PARAMETERS)
 ADJOINT_SOLVERS = ("auto", "direct", "krylov", "semi_implicit")
 PRECONDITIONERS = ("none", "jacobi", "inverse", "woodbury", "lagged")
 
@@ -43,15 +42,12 @@ class AdjointInfo:
 
 
 class Gradient(Owner, MappingBase):  # type: ignore[type-arg]
-    """Derivatives of a loss by name, as attributes and as a mapping. Arrays are views.
+    """Derivatives of a loss by the names in pliant.WANTED, as attributes and as a mapping. Arrays are views.
 
-    position, velocity: [n, 3] at the start.
-    vertex_force [steps, n, 3], force [steps, force_count, 3], wind [steps, wind_count, 3],
-    pin_target [steps, pin_vertex_count, 3].
-    collider_pose: [steps, collider_count, 6] per m of translation and per rad about the world's axes
-    through the collider's position.
-    young, poisson, density, bending, damping: [element_count].
-    friction: [collider_count, body_count]; compliance: [pin_count].
+    They are shaped as Scene.shape_of tells: position, velocity [n, 3] at the start; inputs with a row for
+    every step, force [steps, force_count, 3]; parameters young [element_count], friction
+    [collider_count, body_count]. collider_pose alone differs: [steps, collider_count, 6] per m of
+    translation and per rad about the world's axes through the collider's position.
 
     loss: the loss's value; info: what the sweep took.
     """
@@ -63,9 +59,7 @@ class Gradient(Owner, MappingBase):  # type: ignore[type-arg]
 
     def __init__(self, scene: Scene, steps: int, wanted: Iterable[str]):
         self._wanted = tuple(wanted)
-        mask = 0
-        for name in self._wanted:
-            mask |= choice(name, "PL_GRAD_", WANTED, "wanted")
+        mask = bits(self._wanted)
         out = ctypes.POINTER(_api.pl_gradient)()
         with scene._core as core:
             owner = scene._pointer
@@ -73,11 +67,10 @@ class Gradient(Owner, MappingBase):  # type: ignore[type-arg]
             self._own(scene._context._make(out, lambda g: lib.pl_gradient_destroy(owner, g), scene._handle))
         self._arrays: dict[str, Array] = {}
         for name in self._wanted:
-            shape = scene.shape_of(name, steps)
-            if name == "collider_pose":
-                shape = (*shape[:-1], 6)
-            array = view(self._handle, getattr(out.contents, name), shape)
-            self._arrays[name] = array
+            c, shape = CHANNELS[name], scene.shape_of(name, steps)
+            if c.gradient_width != c.width:
+                shape = (*shape[:-1], c.gradient_width)
+            self._arrays[name] = view(self._handle, out.contents.of[c.index], shape)
 
     def __getattr__(self, name: str) -> Array:
         if name in WANTED:
@@ -90,6 +83,9 @@ class Gradient(Owner, MappingBase):  # type: ignore[type-arg]
     def __getitem__(self, name: str) -> Array:
         self._pointer
         return self._arrays[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._wanted]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._wanted)
@@ -179,29 +175,26 @@ class Rollout(Owner):
 
     _what = "rollout"
 
-    def __init__(self, scene: Scene, steps: int, state: Optional[State], position: Optional[ArrayLike],
-                 velocity: Optional[ArrayLike], inputs: Mapping[str, Optional[ArrayLike]], tape: bool,
-                 record: bool, memory_budget: int,
+    def __init__(self, scene: Scene, steps: int, state: Optional[State],
+                 given: Mapping[str, Optional[ArrayLike]], tape: bool, record: bool, memory_budget: int,
                  progress: Optional[Callable[[int, StepInfo], Optional[bool]]]):
         if not isinstance(steps, (int, np.integer)) or steps < 1:
             raise ArgumentError(f"steps = {steps!r}: expected an integer >= 1")
         steps = integer(steps, "steps")
+        check_keywords(given, WANTED, scene.rollout)
+        function_or_none(progress, "progress")
         d = lib.pl_rollout_def_default()
         d.steps, d.tape = steps, tape
         d.memory_budget = integer(memory_budget, "memory_budget", ctypes.c_size_t)
-        function_or_none(progress, "progress")
-        self._inputs: dict[str, Array] = {}
-        for name, value in inputs.items():
-            if value is not None:
-                self._inputs[name] = doubles(value, scene.shape_of(name, steps), name)
-                setattr(d.inputs, name, double_p(self._inputs[name]))
-        n = scene.vertex_count
+        n, here = scene.vertex_count, {name: value for name, value in given.items() if value is not None}
+        self._inputs = scene._inputs(d.inputs, {name: here[name] for name in INPUTS if name in here}, steps)
+        parameters = {name: doubles(here[name], scene.shape_of(name), name) for name in PARAMETERS
+                      if name in here}
         self.scene, self.steps, self.tape = scene, steps, tape
         self.state = scene.state() if state is None else scene.copy(state)
-        if position is not None:
-            self.state.q = position
-        if velocity is not None:
-            self.state.v = velocity
+        for name, place in (("position", self.state.q), ("velocity", self.state.v)):
+            if name in here:
+                place[...] = doubles(here[name], place.shape, name)
         self.q: Any = None
         self.v: Any = None
         self.info: NDArray[Any] = np.zeros(steps, np.dtype(_api.pl_step_info))
@@ -209,8 +202,12 @@ class Rollout(Owner):
             self.q, self.v = np.empty((steps + 1, n, 3)), np.empty((steps + 1, n, 3))
             self.q[0], self.v[0] = self.state.q, self.state.v
         with scene._core:
-            self._parameters, self._layout = scene._parameters(), scene._layout
-            self._run(d, progress)
+            self._layout = scene._layout
+            if not parameters:
+                self._run(d, progress)
+                return
+            with scene._parameters(parameters) as d.params:
+                self._run(d, progress)
 
     def _run(self, d: Any, progress: Optional[Callable[[int, StepInfo], Optional[bool]]]) -> None:
         scene, callback = self.scene, _Callback()
@@ -249,7 +246,7 @@ class Rollout(Owner):
         """Positions and velocities [n, 3] after `step` steps, from the tape (record=False)."""
         n, step = self.scene.vertex_count, integer(step, "step")
         q, v = np.empty((n, 3)), np.empty((n, 3))
-        with self.scene._with(self._parameters):
+        with self._core:
             self._core.check(lib.pl_rollout_state(self._pointer, step, double_p(q), double_p(v)))
         return q, v
 
@@ -258,7 +255,7 @@ class Rollout(Owner):
         step = integer(step, "step")
         count, found = ctypes.c_int(), ctypes.POINTER(_api.pl_contact)()
         self._ready()
-        with self.scene._with(self._parameters):
+        with self._core:
             self._core.check(lib.pl_rollout_contacts(self._pointer, step, count, found))
             try:
                 return contact_array(found, count.value)
@@ -317,12 +314,12 @@ class Rollout(Owner):
         if isinstance(wanted, str):
             wanted = (wanted,)
         if wanted is None:
-            wanted = [name for name in WANTED if 0 not in self.scene.shape_of(name, self.steps)]
+            wanted = [name for name in WANTED if 0 not in self.scene.shape_of(name)]
         gradient, callback = Gradient(self.scene, self.steps, wanted), _Callback()
         term = _term(function, self.scene.vertex_count)
         info = _api.pl_adjoint_info()
         definition = self._definition_of(solver, preconditioner, tolerance, max_iterations)
-        with self.scene._with(self._parameters):
+        with self._core:
             callback.call(self._core, lib.pl_rollout_backward, self._pointer, definition,
                           _api.pl_loss_fn(callback.guard(term)), None, gradient._pointer, info)
         gradient.info, gradient.loss = AdjointInfo(**plain(info)), info.loss
@@ -347,7 +344,7 @@ class Rollout(Owner):
             dq[step], dv[step] = _borrowed(q_now, n), _borrowed(v_now, n)
 
         definition = self._definition_of(solver, preconditioner, tolerance, max_iterations)
-        with self.scene._with(self._parameters):
+        with self._core:
             callback.call(self._core, lib.pl_rollout_tangent, self._pointer, definition, along._pointer,
                           _api.pl_tangent_fn(callback.guard(visit)), None, None)
         return dq, dv

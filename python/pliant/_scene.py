@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _api
+from ._channel import CHANNELS, INPUTS, PARAMETERS, Channel, channel, check_keywords
 from ._library import (ArgumentError, Array, Context, Handle, Owner, PathLike, choice, default_context,
                        double_p, doubles, instance, int_p, integer, integers, lib, real, text, vector, view)
 from ._mesh import Mesh, plain
@@ -30,10 +31,6 @@ READINGS = ("exact", "projective")
 SOLVERS = ("auto", "direct", "lagged", "constant")
 SHAPES = ("half_space", "sphere", "box", "cylinder", "capsule", "mesh")
 PER = ("vertex", "group", "mass")
-#: What a scene is parametrised by, and gradients are taken of.
-PARAMETERS = ("young", "poisson", "density", "bending", "damping", "friction", "compliance")
-#: What drives a step.
-INPUTS = ("vertex_force", "force", "wind", "pin_target", "collider_pose")
 
 
 @dataclass(frozen=True)
@@ -123,11 +120,15 @@ class Scene(Owner):
         with self._context._core as core:
             core.check(call(self._context._pointer, out))
             self._own(self._context._make(out, lib.pl_scene_destroy))
-            self._info = lib.pl_scene_get_info(out)
+            self._count_parts()
         self._workspace: Optional[tuple[Handle, Callable[[], Any]]] = None
         self._layout = 0  # counts added parts: states and rollouts belong to one layout
-        self._revision = 0  # counts changes of parameters
-        self._parameters_of: tuple[int, dict[str, Array]] = (-1, {})
+
+    def _count_parts(self) -> None:
+        self._info = lib.pl_scene_get_info(self._pointer)
+        scene, channels = self._pointer, CHANNELS.values()
+        self._owners = {c.name: lib.pl_scene_owner_count(scene, c.owner_index) for c in channels}
+        self._rows = {c.name: lib.pl_scene_row_count(scene, c.index) for c in channels}
 
     @classmethod
     def load(cls, path: PathLike, overrides: Overrides = (), *, context: Optional[Context] = None) -> Scene:
@@ -166,26 +167,24 @@ class Scene(Owner):
             self._workspace = None
         with self._core as core:
             core.check(function(self._pointer, definition, index))
-            self._info = lib.pl_scene_get_info(self._pointer)
+            self._count_parts()
             self._layout += 1
-            self._revision += 1
         return index.value
 
     def add_body(self, mesh: Mesh, *, name: Optional[str] = None, model: str = "neo_hookean",
-                 reading: str = "exact", young: ArrayLike = 1e5, poisson: ArrayLike = 0.3,
-                 density: ArrayLike = 1000.0, thickness: float = 1e-3, bending: ArrayLike = 0.0,
-                 damping: ArrayLike = 0.0, velocity: ArrayLike = (0, 0, 0),
+                 reading: str = "exact", thickness: float = 1e-3, velocity: ArrayLike = (0, 0, 0),
                  angular_velocity: ArrayLike = (0, 0, 0), positions: Optional[ArrayLike] = None,
-                 velocities: Optional[ArrayLike] = None, lumped_equally: bool = False) -> int:
+                 velocities: Optional[ArrayLike] = None, lumped_equally: bool = False,
+                 **material: ArrayLike) -> int:
         """Adds a body whose rest shape is the mesh, and returns its index.
 
         model: "neo_hookean", "corotated" or "arap". reading: "exact" or "projective".
-        young Pa, poisson in [0, 0.499], density kg/m^3, bending N m, damping 1/s: one number, or one for
-        every tet (or cloth triangle). thickness: of cloth, m.
+        material: a body's parameters, one number or one for every tet (or cloth triangle): young (1e5 Pa),
+        poisson (0.3), density (1000 kg/m^3), bending (0 N m), damping (0 1/s).
+        thickness: of cloth, m.
         velocity [3] m/s, angular_velocity [3] rad/s; or positions and velocities [n, 3] of the vertices.
         """
         d = lib.pl_body_def_default()
-        keep = []
         with instance(mesh, Mesh, "mesh")._core:
             content = mesh._pointer.contents
             elements, vertices = content.tet_count or content.triangle_count, content.vertex_count
@@ -193,14 +192,7 @@ class Scene(Owner):
         d.name = text(name, "name")
         d.model = choice(model, "PL_", MODELS, "model")
         d.reading = choice(reading, "PL_", READINGS, "reading")
-        materials = {"young": young, "poisson": poisson, "density": density, "bending": bending,
-                     "damping": damping}
-        for key, value in materials.items():
-            if np.ndim(value) == 0:
-                setattr(d, key, float(doubles(value, (), key)))
-            else:
-                keep.append(doubles(value, (elements,), key))
-                setattr(d, key + "_of", double_p(keep[-1]))
+        keep = self._own_parameters(Scene.add_body, d, "body", material, elements)
         d.thickness, d.lumped_equally = real(thickness, "thickness"), lumped_equally
         d.velocity = vector(velocity, 3, "velocity")
         d.angular_velocity = vector(angular_velocity, 3, "angular_velocity")
@@ -212,18 +204,33 @@ class Scene(Owner):
             raise ArgumentError("mesh: made with another context than the scene")
         return self._add(lib.pl_scene_add_body, d)
 
-    def add_pin(self, body: Reference, vertices: Union[str, ArrayLike], *, compliance: float = 1e-9,
-                offset: Optional[Table] = None, rotation: Optional[Table] = None,
-                pivot: ArrayLike = (0, 0, 0)) -> int:
-        """Holds vertices (indices, or the name of a group) with springs of compliance m/N.
+    @staticmethod
+    def _own_parameters(add: Callable[..., int], d: Any, owner: str, given: Mapping[str, ArrayLike],
+                        elements: int = 1) -> list[Array]:
+        """Fills a definition's parameters, fields of their names; returns what it points to."""
+        keep: list[Array] = []
+        check_keywords(given, [name for name in PARAMETERS if CHANNELS[name].owner == owner], add)
+        for name, value in given.items():
+            if CHANNELS[name].row != "element" or np.ndim(value) == 0:
+                setattr(d, name, real(value, name))
+            else:
+                keep.append(doubles(value, (elements,), name))
+                setattr(d, name + "_of", double_p(keep[-1]))
+        return keep
 
+    def add_pin(self, body: Reference, vertices: Union[str, ArrayLike], *, offset: Optional[Table] = None,
+                rotation: Optional[Table] = None, pivot: ArrayLike = (0, 0, 0), **parameters: ArrayLike) -> int:
+        """Holds vertices (indices, or the name of a group) with springs.
+
+        parameters: a pin's: compliance (1e-9 m/N).
         offset: (times [k] s, values [k, 3] m) added to the initial positions.
         rotation: (times, values [k, 4]: unit axis and rad) about pivot [3], before the offset.
         """
         d = lib.pl_pin_def_default()
         d.body = self.body_index(body)
         index = self._vertices(d.body, vertices)
-        d.vertex_count, d.vertices, d.compliance = len(index), int_p(index), real(compliance, "compliance")
+        d.vertex_count, d.vertices = len(index), int_p(index)
+        self._own_parameters(Scene.add_pin, d, "pin", parameters)
         keep = [self._table(offset, 3, "offset"), self._table(rotation, 4, "rotation")]
         d.offset, d.rotation = keep[0][0], keep[1][0]
         d.pivot = vector(pivot, 3, "pivot")
@@ -254,18 +261,21 @@ class Scene(Owner):
         d.table = keep[0]
         return self._add(lib.pl_scene_add_wind, d)
 
-    def add_collider(self, shape: str, *, name: Optional[str] = None, friction: float = 0.5,
-                     radius: float = 0.0, half_height: float = 0.0, half_extents: ArrayLike = (0, 0, 0),
+    def add_collider(self, shape: str, *, name: Optional[str] = None, radius: float = 0.0,
+                     half_height: float = 0.0, half_extents: ArrayLike = (0, 0, 0),
                      surface: Optional[Mesh] = None, position: ArrayLike = (0, 0, 0),
-                     rotation: ArrayLike = (1, 0, 0, 0), table: Optional[Table] = None) -> int:
+                     rotation: ArrayLike = (1, 0, 0, 0), table: Optional[Table] = None,
+                     **parameters: ArrayLike) -> int:
         """Adds a rigid obstacle and returns its index.
 
         shape: "half_space" (z <= 0 of its frame is solid), "sphere" (radius), "box" (half_extents [3]),
         "cylinder" and "capsule" (radius, half_height, about z), "mesh" (surface: a closed one). All in m.
         position [3] m, rotation quaternion w, x, y, z; or table: (times [k] s, poses [k, 7]).
+        parameters: a collider's: friction (0.5).
         """
         d = lib.pl_collider_def_default()
-        d.name, d.friction = text(name, "name"), real(friction, "friction")
+        d.name = text(name, "name")
+        self._own_parameters(Scene.add_collider, d, "collider", parameters)
         d.shape = choice(shape, "PL_", SHAPES, "shape")
         round_size = (real(radius, "radius"), real(half_height, "half_height"), 0)
         d.size = vector(half_extents, 3, "half_extents") if shape == "box" else vector(round_size, 3, "size")
@@ -284,7 +294,6 @@ class Scene(Owner):
         b, c, mu = self.body_index(body), integer(collider, "collider"), real(friction, "friction")
         with self._core as core:
             core.check(lib.pl_scene_set_friction(self._pointer, b, c, mu))
-            self._revision += 1
 
     @staticmethod
     def _table(table: Optional[Table], width: int, name: str) -> tuple[Any, Any]:
@@ -376,29 +385,24 @@ class Scene(Owner):
 
     def shape_of(self, name: str, steps: int = 1) -> tuple[int, ...]:
         """The shape of an input over `steps` steps, of a parameter, or of "position" and "velocity"."""
-        i = self._info
-        rows = {"vertex_force": (i.vertex_count, 3), "force": (i.force_count, 3), "wind": (i.wind_count, 3),
-                "pin_target": (i.pin_vertex_count, 3), "collider_pose": (i.collider_count, 7)}
-        if name in rows:
-            return (steps, *rows[name])
-        if name in ("position", "velocity"):
-            return (i.vertex_count, 3)
-        if name not in PARAMETERS:
-            raise ValueError(f"{name!r}: expected one of "
-                             f"{', '.join(('position', 'velocity', *INPUTS, *PARAMETERS))}")
-        return {"friction": (i.collider_count, i.body_count), "compliance": (i.pin_count,)}.get(
-            name, (i.element_count,))
+        c = channel(name)
+        if c.role == "input":
+            return (steps, self._rows[name], c.width)
+        rows = (self._owners[name], self._info.body_count) if c.row == "body" else (self._rows[name],)
+        return (*rows, c.width) if c.width > 1 else rows
 
     # --- parameters
 
     def get(self, name: str) -> Array:
-        """A parameter as an array: young (Pa), poisson, density (kg/m^3), bending (N m), damping (1/s)
-        are [element_count], friction [collider_count, body_count], compliance (m/N) [pin_count]."""
-        values = np.empty(self.shape_of(name) if name in PARAMETERS else self._no_parameter(name))
+        """A parameter as an array shaped as shape_of tells: young (Pa), poisson, density (kg/m^3),
+        bending (N m), damping (1/s) are [element_count], friction [collider_count, body_count],
+        compliance (m/N) [pin_count]."""
+        c = channel(name, PARAMETERS)
         with self._core as core:
-            for owner, part in self._parts(name, values):
-                core.check(lib.pl_params_get(pl_scene_params(self._pointer), getattr(_api, "PL_" + name.upper()), owner,
-                                                  part.size, double_p(part)))
+            values = np.empty(self.shape_of(name))
+            parameters = lib.pl_scene_params(self._pointer)
+            for owner, part in self._parts(c, values):
+                core.check(lib.pl_params_get(parameters, c.index, owner, part.size, double_p(part)))
         return values
 
     def set(self, name: str, value: ArrayLike, body: Optional[Reference] = None) -> None:
@@ -406,72 +410,57 @@ class Scene(Owner):
 
         body: only that body's elements (or column of friction).
         """
-        values = self.get(name)
-        if body is None:
-            values[...] = doubles(value, values.shape, name)
-        else:
-            b = self.bodies[self.body_index(body)]
-            place = values[:, b.index] if name == "friction" else values[b.elements]
-            if name == "compliance":
-                raise ValueError("compliance: belongs to pins, not to bodies")
-            place[...] = doubles(value, place.shape, name)
-        self._write({name: values})
-
-    @staticmethod
-    def _no_parameter(name: str) -> Any:
-        raise ValueError(f"{name!r}: expected one of {', '.join(PARAMETERS)}")
-
-    def _parts(self, name: str, values: Array) -> Iterator[tuple[int, Array]]:
-        """The owners of a parameter with their parts of the whole array."""
-        if name == "friction":
-            yield from ((c, values[c]) for c in range(len(values)) if values[c].size)
-        elif name == "compliance":
-            yield from ((p, values[p:p + 1]) for p in range(len(values)))
-        else:
-            yield from ((b.index, values[b.elements]) for b in self.bodies)
-
-    def _write(self, changes: Mapping[str, Array]) -> None:
-        """Sets whole parameters; all of them, or none if a value is impossible."""
-        with self._core as core:
-            before = {name: self.get(name) for name in changes}
-            self._revision += 1
-            try:
-                for name, values in changes.items():
-                    for owner, part in self._parts(name, values):
-                        core.check(lib.pl_scene_set_param(
-                            self._pointer, getattr(_api, "PL_" + name.upper()), owner, part.size,
-                            double_p(part)))
-            except Exception:
-                for name, values in before.items():
-                    for owner, part in self._parts(name, values):
-                        lib.pl_params_set(pl_scene_params(self._pointer), getattr(_api, "PL_" + name.upper()), owner,
-                                               part.size, double_p(part))
-                raise
-
-    def _parameters(self) -> dict[str, Array]:
-        """All parameters; the same object while nothing changes."""
         with self._core:
-            if self._parameters_of[0] != self._revision:
-                self._parameters_of = (self._revision, {name: self.get(name) for name in PARAMETERS})
-            return self._parameters_of[1]
+            values = self.get(name)
+            place = values if body is None else self._part_of_body(channel(name), values, self.body_index(body))
+            place[...] = doubles(value, place.shape, name)
+            with self._parameters({name: values}):
+                pass  # tried on a copy: all values are possible, or none is set
+            self._write(lib.pl_scene_params(self._pointer), {name: values})
+
+    def _part_of_body(self, c: Channel, values: Array, body: int) -> Array:
+        if c.row == "body":
+            return values[:, body]
+        if c.owner != "body":
+            raise ValueError(f"{c.name}: belongs to {c.owner}s, not to bodies")
+        return dict(self._parts(c, values))[body]
+
+    def _parts(self, c: Channel, values: Array) -> Iterator[tuple[int, Array]]:
+        """The owners of a channel with their parts of the whole array."""
+        first, count = ctypes.c_int(), ctypes.c_int()
+        rows = values.reshape(self._rows[c.name], c.width)
+        for owner in range(self._owners[c.name]):
+            self._core.check(lib.pl_scene_rows(self._pointer, c.index, owner, first, count))
+            yield owner, rows[first.value:first.value + count.value].reshape(-1)
+
+    def _write(self, parameters: Any, changes: Mapping[str, Array]) -> None:
+        for name, values in changes.items():
+            c = channel(name, PARAMETERS)
+            for owner, part in self._parts(c, values):
+                self._core.check(lib.pl_params_set(parameters, c.index, owner, part.size, double_p(part)))
 
     @contextmanager
-    def _with(self, parameters: Mapping[str, Array]) -> Iterator[None]:
-        """For a while, other parameters. Other threads wait."""
-        with self._core:
-            now = self._parameters()
-            changes = {name: values for name, values in parameters.items()
-                       if values is not now[name] and not np.array_equal(values, now[name])}
-            if not changes:
-                yield
-                return
-            revision = self._revision
-            self._write(changes)
+    def _parameters(self, changes: Mapping[str, Array]) -> Iterator[Any]:
+        """For a while, the scene's parameters with some changed, as a value of their own: pl_params."""
+        with self._core as core:
+            out = ctypes.POINTER(_api.pl_params)()
+            core.check(lib.pl_params_create(self._pointer, out))
             try:
-                yield
+                self._write(out, changes)
+                yield out
             finally:
-                self._write({name: now[name] for name in changes})
-                self._revision, self._parameters_of = revision, (revision, now)
+                lib.pl_params_destroy(out)
+
+    def _inputs(self, inputs: Any, given: Mapping[str, Optional[ArrayLike]],
+                steps: Optional[int]) -> dict[str, Array]:
+        """Fills pl_inputs, of one step or of some; returns what it points to."""
+        keep = {}
+        for name, value in given.items():
+            if value is not None:
+                shape = self.shape_of(name, steps or 1)
+                keep[name] = doubles(value, shape if steps is not None else shape[1:], name)
+                inputs.of[CHANNELS[name].index] = double_p(keep[name])
+        return keep
 
     # --- simulation
 
@@ -513,26 +502,18 @@ class Scene(Owner):
             self._workspace[1]()
         super().close()
 
-    def step(self, state: State, *, vertex_force: Optional[ArrayLike] = None,
-             force: Optional[ArrayLike] = None, wind: Optional[ArrayLike] = None,
-             pin_target: Optional[ArrayLike] = None,
-             collider_pose: Optional[ArrayLike] = None) -> StepInfo:
+    def step(self, state: State, **inputs: Optional[ArrayLike]) -> StepInfo:
         """Advances the state by one time step; on failure it stays as it was.
 
-        Inputs replace the scene's own values at the end of the step: vertex_force [n, 3] N (added to the
-        scene's forces), force [force_count, 3], wind [wind_count, 3] m/s,
-        pin_target [pin_vertex_count, 3] m, collider_pose [collider_count, 7].
+        inputs, by the names in pliant.INPUTS, replace the scene's own values at the end of the step:
+        vertex_force [n, 3] N (added to the scene's forces), force [force_count, 3], wind [wind_count, 3]
+        m/s, pin_target [pin_vertex_count, 3] m, collider_pose [collider_count, 7].
         """
-        inputs, keep = _api.pl_inputs(), []
-        given = {"vertex_force": vertex_force, "force": force, "wind": wind, "pin_target": pin_target,
-                 "collider_pose": collider_pose}
-        for name, value in given.items():
-            if value is not None:
-                keep.append(doubles(value, self.shape_of(name)[1:], name))
-                setattr(inputs, name, double_p(keep[-1]))
-        info = _api.pl_step_info()
+        check_keywords(inputs, INPUTS, self.step)
+        given, info = _api.pl_inputs(), _api.pl_step_info()
+        keep = self._inputs(given, inputs, None)
         with self._core as core:
-            core.check(lib.pl_step(self._sim().pointer, self._state(state), inputs, info))
+            core.check(lib.pl_step(self._sim().pointer, self._state(state), given, info))
         return StepInfo(**plain(info))
 
     def fields(self, state: State) -> dict[str, Array]:
@@ -544,32 +525,30 @@ class Scene(Owner):
                                              double_p(stress), double_p(von_mises)))
         return {"energy": energy, "stress": stress, "von_mises": von_mises}
 
-    def rollout(self, steps: Optional[int] = None, state: Optional[State] = None, *,
-                position: Optional[ArrayLike] = None, velocity: Optional[ArrayLike] = None,
-                vertex_force: Optional[ArrayLike] = None, force: Optional[ArrayLike] = None,
-                wind: Optional[ArrayLike] = None, pin_target: Optional[ArrayLike] = None,
-                collider_pose: Optional[ArrayLike] = None, tape: bool = True, record: bool = True,
-                memory_budget: int = 0,
-                progress: Optional[Callable[[int, StepInfo], Optional[bool]]] = None) -> Rollout:
+    def rollout(self, steps: Optional[int] = None, state: Optional[State] = None, *, tape: bool = True,
+                record: bool = True, memory_budget: int = 0,
+                progress: Optional[Callable[[int, StepInfo], Optional[bool]]] = None,
+                **given: Optional[ArrayLike]) -> Rollout:
         """Simulates, and keeps what gradients need.
 
         steps: how many; by default as the scene's file says.
         state: where to start (left as it is); the scene's start by default.
-        position, velocity: [n, 3] at the start instead.
-        vertex_force [steps, n, 3] N, force [steps, force_count, 3], wind [steps, wind_count, 3] m/s,
-        pin_target [steps, pin_vertex_count, 3] m, collider_pose [steps, collider_count, 7]: as in step.
-        Arrays that fit already are used where they are: leave them unchanged until after backward.
-        Without a row per step (shape [force_count, 3]), the same is used in every step.
         tape: False saves memory when no gradient is wanted.
         record: keep rollout.q and rollout.v.
         memory_budget: bytes for the tape, 0 = no limit; beyond it, steps are computed again.
         progress: called as progress(step, info) after every step; False stops with StoppedError.
+
+        given, by the names in pliant.WANTED:
+        position, velocity: [n, 3] at the start.
+        Inputs: vertex_force [steps, n, 3] N, force [steps, force_count, 3], wind [steps, wind_count, 3] m/s,
+        pin_target [steps, pin_vertex_count, 3] m, collider_pose [steps, collider_count, 7]: as in step.
+        Arrays that fit already are used where they are: leave them unchanged until after backward.
+        Without a row per step (shape [force_count, 3]), the same is used in every step.
+        Parameters, shaped as get's: for this rollout alone, the scene's stay as they are.
         """
         from ._rollout import Rollout
-        inputs = {"vertex_force": vertex_force, "force": force, "wind": wind, "pin_target": pin_target,
-                  "collider_pose": collider_pose}
-        return Rollout(self, self.steps if steps is None else steps, state, position, velocity, inputs, tape,
-                       record, memory_budget, progress)
+        return Rollout(self, self.steps if steps is None else steps, state, given, tape, record, memory_budget,
+                       progress)
 
     def __repr__(self) -> str:
         if self.closed:

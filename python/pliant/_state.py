@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _api
+from ._channel import CHANNELS, INPUTS
 from ._library import Array, Owner, doubles, lib, real, view
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class State(Owner):
             owner = scene._pointer
             core.check(lib.pl_state_create(owner, out))
             self._own(scene._context._make(out, lambda s: lib.pl_state_destroy(owner, s), scene._handle))
-        self._scene_handle, self._layout, self._info = scene._handle, scene._layout, scene._info
+        self._scene_handle, self._layout = scene._handle, scene._layout
+        self._info, self._rows = scene._info, scene._rows
         self._q: Optional[Array] = None
         self._v: Optional[Array] = None
 
@@ -107,14 +109,22 @@ class State(Owner):
         return self._pointer.contents.step
 
     @property
-    def pin_target(self) -> Array:
-        """Where the pins pull to [pin_vertex_count, 3] m: a view."""
-        return view(self._handle, self._pointer.contents.pin_target, (self._info.pin_vertex_count, 3))
+    def inputs(self) -> dict[str, Array]:
+        """Inputs that move during a step, where the last one left them: views, also as attributes.
+        pin_target [pin_vertex_count, 3] m; collider_pose [collider_count, 7], position and quaternion
+        w, x, y, z."""
+        given, found = self._pointer.contents.input, {}
+        for name in INPUTS:
+            c = CHANNELS[name]
+            if given[c.index]:
+                found[name] = view(self._handle, given[c.index], (self._rows[name], c.width))
+        return found
 
-    @property
-    def collider_pose(self) -> Array:
-        """Where the colliders are [collider_count, 7]: position, quaternion w, x, y, z; a view."""
-        return view(self._handle, self._pointer.contents.collider_pose, (self._info.collider_count, 7))
+    def __getattr__(self, name: str) -> Array:
+        found = self.inputs if name in INPUTS else {}
+        if name not in found:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return found[name]
 
     @property
     def contacts(self) -> NDArray[Any]:

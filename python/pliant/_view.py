@@ -39,8 +39,7 @@ def _add_rollout(report: Any, rollout: Rollout, name: Optional[str]) -> int:
     bodies = rollout.scene.bodies
     style.name = text(name or (bodies[0].name if len(bodies) == 1 else "bodies"), "name")
     if rollout.tape or rollout.q is None:
-        with rollout.scene._with(rollout._parameters):
-            return lib.pl_report_add_rollout(report, rollout.scene._pointer, rollout._pointer, style)
+        return lib.pl_report_add_rollout(report, rollout.scene._pointer, rollout._pointer, style)
     surfaces = [b.mesh.surface() + b.vertices.start for b in bodies]
     used, triangles = np.unique(np.concatenate(surfaces), return_inverse=True)
     frames = np.ascontiguousarray(rollout.q[:, used])

@@ -89,7 +89,7 @@ def rollout(scene: Scene, steps: int, *, state: Optional[State] = None, **arrays
     for name, array in given.items():
         if array.dtype != jnp.float64:
             raise TypeError(f"{name}: expected a float64 array, got {array.dtype}")
-    _, shapes = _batch.shapes(scene, steps, {name: a.shape for name, a in given.items()})
+    _, shapes = _batch.shapes(scene, steps, {name: a.shape for name, a in given.items()}, rollout)
     names = tuple(given)
     return _rollout((scene, int(steps), state, names),
                     *(jnp.broadcast_to(given[name], shapes[name]) for name in names))

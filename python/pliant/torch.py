@@ -15,7 +15,8 @@ except ImportError as error:
     raise ImportError("pliant.torch needs PyTorch: `apt install python3-torch`, or pip's torch") from error
 
 from . import _batch
-from ._scene import INPUTS, Scene
+from ._channel import INPUTS
+from ._scene import Scene
 from ._state import State
 
 
@@ -63,7 +64,7 @@ def rollout(scene: Scene, steps: int, *, state: Optional[State] = None,
         if tensor.device.type != "cpu":
             raise TypeError(f"{name}: expected a tensor on the CPU, got {tensor.device}")
         given[name] = tensor
-    batch, shapes = _batch.shapes(scene, steps, {name: tuple(t.shape) for name, t in given.items()})
+    batch, shapes = _batch.shapes(scene, steps, {name: tuple(t.shape) for name, t in given.items()}, rollout)
     full = [tensor.expand(shapes[name]).contiguous() for name, tensor in given.items()]
     return _Rollout.apply(scene, steps, state, tuple(given), batch, *full)
 
