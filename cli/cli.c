@@ -19,7 +19,11 @@ pl_context *cli_context(int threads, bool verbose)
     pl_context *ctx = NULL;
     pl_status status = pl_context_create(&def, &ctx);
     if (status != PL_OK)
-        fprintf(stderr, "pliant: cannot start: %s\n", pl_status_name(status));
+        fprintf(stderr, "pliant: cannot start: %s%s\n", pl_status_name(status),
+                status == PL_ERROR_MEMORY
+                    ? "; BLAS needs 128 MB of address space for each thread (ulimit "
+                      "-v, --threads)"
+                    : "");
     return ctx;
 }
 

@@ -73,7 +73,8 @@ typedef struct pl_context_def {
 PL_API pl_context_def pl_context_def_default(void);
 
 /* Creates a context; def NULL = the defaults. On failure *out is NULL.
- * BLAS is set to one thread for the whole process: its results would depend on the number. A forked
+ * BLAS is set to one thread for the whole process: its results would depend on the number. It needs
+ * 128 MB of address space for each thread of ours: PL_ERROR_MEMORY if they are not to be had. A forked
  * child may go on with a context that no other thread was using, and all that was made with it. */
 PL_API pl_status pl_context_create(const pl_context_def *def, pl_context **out);
 PL_API void pl_context_destroy(pl_context *ctx); /* NULL is fine */

@@ -1,15 +1,12 @@
 /* The context: threads, log, last error. */
+#include "core/blas.h"
 #include "core/core.h"
 
-#include <cblas.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-/* OpenBLAS' own; other BLAS libraries do not have it. */
-extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
 /* A fork copies the thread that calls it and what OpenMP knows of its workers, but not the workers: the
  * child's next parallel loop would wait for them for ever. Without workers both processes start new
@@ -50,13 +47,11 @@ pl_status pl_context_create(const pl_context_def *def, pl_context **out)
         d.realloc = libc_realloc;
     if (d.threads < 0 || d.threads > 1024)
         return PL_ERROR_ARGUMENT;
-    pl_context *ctx = d.realloc(d.realloc_user, NULL, sizeof *ctx);
+    int threads = d.threads > 0 ? d.threads : omp_get_num_procs();
+    pl_context *ctx = pl_blas_prepare(threads) ? d.realloc(d.realloc_user, NULL, sizeof *ctx) : NULL;
     if (!ctx)
         return PL_ERROR_MEMORY;
-    *ctx = (pl_context){
-        .def = d, .libc = libc, .threads = d.threads > 0 ? d.threads : omp_get_num_procs()};
-    if (openblas_set_num_threads)
-        openblas_set_num_threads(1);
+    *ctx = (pl_context){.def = d, .libc = libc, .threads = threads};
     *out = ctx;
     return PL_OK;
 }
