@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._channel import WANTED, check_keywords
-from ._library import Array
+from ._library import Array, fits
 from ._rollout import Rollout
 from ._scene import Scene
 
@@ -25,11 +25,7 @@ def shapes(scene: Scene, steps: int, given: Mapping[str, Sequence[int]],
         own[name] = scene.shape_of(name, steps)
         extra = max(len(shape) - len(own[name]), 0)
         batches.append(tuple(shape)[:extra])
-        try:
-            fits = np.broadcast_shapes(tuple(shape)[extra:], own[name]) == own[name]
-        except ValueError:
-            fits = False
-        if not fits:
+        if not fits(shape[extra:], own[name]):
             raise ValueError(f"{name}: expected shape [..., {', '.join(map(str, own[name]))}], "
                              f"got {list(shape)}")
     try:

@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 
 from . import _api
 from ._channel import INPUTS, WANTED, bits, check_keywords
-from ._library import function_or_none, instance, integer, lib, real
+from ._library import fill, function_or_none, instance, lib
 from ._rollout import LossFunction, _Callback, _term
 from ._scene import Scene
 from ._state import State
 
-SEED = dict(_api.pl_check_def._fields_)["seed"]  # type: ignore[arg-type]
 VERDICTS = ("passed", "unresolved", "failed")
 
 
@@ -57,26 +56,26 @@ class CheckResult:
 
 
 def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, state: Optional[State] = None, *,
-          wanted: Optional[Iterable[str]] = None, directions: int = 2, step: float = 1e-3,
-          tolerance: float = 1e-5, seed: int = 1, **inputs: ArrayLike) -> CheckResult:
+          wanted: Optional[Iterable[str]] = None, directions: Optional[int] = None,
+          step: Optional[float] = None, tolerance: Optional[float] = None, seed: Optional[int] = None,
+          **inputs: ArrayLike) -> CheckResult:
     """Compares the gradient of a loss with the tangent sweep and with finite differences of rollouts.
 
     loss: loss(step, q, v) -> (value, dq, dv) or None, as in Rollout.backward.
     state: where to start; the scene's start by default.
     wanted: names from pliant.WANTED; by default all that the scene has.
-    directions: random ones for each quantity; one along the gradient is added.
-    step: the largest difference, relative to the quantity's size; smaller ones follow.
-    tolerance: relative error that passes.
+    directions: random ones for each quantity (2); one along the gradient is added. seed: of these (1).
+    step: the largest difference, relative to the quantity's size (1e-3); smaller ones follow.
+    tolerance: relative error that passes (1e-5).
     inputs: as in Scene.rollout.
     """
     instance(scene, Scene, "scene")
     function_or_none(loss, "loss")
-    steps = scene.steps if steps is None else integer(steps, "steps")
+    steps = scene.steps if steps is None else steps
     check_keywords(inputs, INPUTS, check)
     start, callback = state if state is not None else scene.state(), _Callback()
     d = lib.pl_check_def_default()
-    d.steps, d.directions, d.seed = steps, integer(directions, "directions"), integer(seed, "seed", SEED)
-    d.step, d.tolerance = real(step, "step"), real(tolerance, "tolerance")
+    fill(d, {}, steps=steps, directions=directions, seed=seed, step=step, tolerance=tolerance)
     if wanted is not None:
         d.wanted = bits((wanted,) if isinstance(wanted, str) else wanted)
     keep = scene._inputs(d.inputs, inputs, steps)

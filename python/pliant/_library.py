@@ -15,7 +15,7 @@ import weakref
 from collections import deque
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Iterator, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -314,6 +314,13 @@ def view(handle: Handle, pointer: Any, shape: tuple[int, ...], dtype: Any = np.f
     return np.asarray(memory)
 
 
+def fits(shape: Sequence[int], into: Sequence[int]) -> bool:
+    """Whether an array of a shape can be broadcast into another; unlike NumPy, not into nothing."""
+    missing = len(into) - len(shape)
+    return (missing >= 0 and all(m in (1, n) for m, n in zip(shape, into[missing:]))
+            and (0 not in into or 0 in shape))
+
+
 def doubles(value: ArrayLike, shape: Sequence[int], name: str) -> Array:
     """value as float64 of this shape: the same memory if it fits already, broadcast if it can be."""
     array = np.asarray(value)
@@ -321,10 +328,9 @@ def doubles(value: ArrayLike, shape: Sequence[int], name: str) -> Array:
         raise TypeError(f"{name}: expected real numbers, got {array.dtype}")
     shape = tuple(shape)
     if array.shape != shape:
-        try:
-            array = np.broadcast_to(array, shape)
-        except ValueError:
-            raise ValueError(f"{name}: expected shape {list(shape)}, got {list(array.shape)}") from None
+        if not fits(array.shape, shape):
+            raise ValueError(f"{name}: expected shape {list(shape)}, got {list(array.shape)}")
+        array = np.broadcast_to(array, shape)
     return np.asarray(array, np.float64, order="C")
 
 
@@ -420,6 +426,29 @@ def choice(value: str, prefix: str, names: Sequence[str], name: str) -> int:
 def vector(value: ArrayLike, length: int, name: str) -> Any:
     """value as a C array of doubles, for a struct's field."""
     return (ctypes.c_double * length)(*doubles(value, (length,), name))
+
+
+Words = Mapping[str, tuple[str, Sequence[str]]]  # field: prefix of its enumerators, their words
+
+
+def fill(definition: Any, words: Words, **given: Any) -> None:
+    """Sets fields of a definition; those that are None keep the library's default."""
+    kinds = dict(definition._fields_)
+    for name, value in given.items():
+        if value is None:
+            continue
+        kind = kinds[name]
+        if name in words:
+            value = choice(value, *words[name], name)
+        elif kind is ctypes.c_double:
+            value = real(value, name)
+        elif kind is ctypes.c_char_p:
+            value = text(value, name)
+        elif kind in (ctypes.c_int, ctypes.c_uint, ctypes.c_size_t):
+            value = integer(value, name, kind)
+        elif issubclass(kind, ctypes.Array):
+            value = vector(value, kind._length_, name)
+        setattr(definition, name, value)
 
 
 # ------------------------------------------------------------------------------- context

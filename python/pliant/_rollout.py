@@ -14,14 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _api
 from ._channel import CHANNELS, INPUTS, PARAMETERS, WANTED, bits, check_keywords
-from ._library import (ArgumentError, Array, Owner, choice, double_p, doubles, function_or_none,
-                       integer, lib, real, view)
+from ._library import (ArgumentError, Array, Owner, double_p, doubles, fill, function_or_none,
+                       integer, lib, view)
 from ._mesh import plain
 from ._scene import Scene
 from ._state import State, StepInfo, contact_array
 
 ADJOINT_SOLVERS = ("auto", "direct", "krylov", "semi_implicit")
 PRECONDITIONERS = ("none", "jacobi", "inverse", "woodbury", "lagged")
+ADJOINT_WORDS = {"solver": ("PL_ADJOINT_", ADJOINT_SOLVERS),
+                 "preconditioner": ("PL_PRECONDITION_", PRECONDITIONERS)}
 
 LossTerm = tuple[float, Optional[ArrayLike], Optional[ArrayLike]]
 LossFunction = Callable[[int, Array, Array], Optional[LossTerm]]
@@ -264,15 +266,6 @@ class Rollout(Owner):
 
     # --- derivatives
 
-    def _definition_of(self, solver: str, preconditioner: Optional[str], tolerance: float,
-                       max_iterations: int) -> Any:
-        d = lib.pl_adjoint_def_default()
-        d.solver = choice(solver, "PL_ADJOINT_", ADJOINT_SOLVERS, "solver")
-        if preconditioner is not None:
-            d.preconditioner = choice(preconditioner, "PL_PRECONDITION_", PRECONDITIONERS, "preconditioner")
-        d.tolerance, d.max_iterations = real(tolerance, "tolerance"), integer(max_iterations, "max_iterations")
-        return d
-
     def _ready(self) -> None:
         self._pointer
         if self.scene._layout != self._layout:
@@ -295,16 +288,16 @@ class Rollout(Owner):
 
     def backward(self, dq: Optional[Rows] = None, dv: Optional[Rows] = None, *,
                  loss: Optional[LossFunction] = None, wanted: Optional[Iterable[str]] = None,
-                 solver: str = "auto", preconditioner: Optional[str] = None, tolerance: float = 1e-8,
-                 max_iterations: int = 500) -> Gradient:
+                 solver: Optional[str] = None, preconditioner: Optional[str] = None,
+                 tolerance: Optional[float] = None, max_iterations: Optional[int] = None) -> Gradient:
         """One reverse sweep: the gradient of a loss of the states.
 
         dq, dv: the loss's derivatives by q and v, [steps + 1, n, 3], or {step: [n, 3]}.
         loss: instead, a function loss(step, q, v) -> (value, dq, dv) of each step's term, or None for
         steps without one; dq and dv are [n, 3] or None. It is called for steps T, T-1, ..., 0.
         wanted: names from pliant.WANTED; by default all that the scene has.
-        solver: "auto", "direct", "krylov" or "semi_implicit", with preconditioner, tolerance (relative
-        residual) and max_iterations of "krylov".
+        solver: "auto" (the default), "direct", "krylov" or "semi_implicit", with preconditioner, tolerance
+        (relative residual, 1e-8) and max_iterations (500) of "krylov".
         """
         self._ready()
         if (loss is None) == (dq is None and dv is None):
@@ -318,16 +311,18 @@ class Rollout(Owner):
         gradient, callback = Gradient(self.scene, self.steps, wanted), _Callback()
         term = _term(function, self.scene.vertex_count)
         info = _api.pl_adjoint_info()
-        definition = self._definition_of(solver, preconditioner, tolerance, max_iterations)
+        definition = lib.pl_adjoint_def_default()
+        fill(definition, ADJOINT_WORDS, solver=solver, preconditioner=preconditioner, tolerance=tolerance,
+             max_iterations=max_iterations)
         with self._core:
             callback.call(self._core, lib.pl_rollout_backward, self._pointer, definition,
                           _api.pl_loss_fn(callback.guard(term)), None, gradient._pointer, info)
         gradient.info, gradient.loss = AdjointInfo(**plain(info)), info.loss
         return gradient
 
-    def tangent(self, direction: Mapping[str, ArrayLike], *, solver: str = "auto",
-                preconditioner: Optional[str] = None, tolerance: float = 1e-8,
-                max_iterations: int = 500) -> tuple[Array, Array]:
+    def tangent(self, direction: Mapping[str, ArrayLike], *, solver: Optional[str] = None,
+                preconditioner: Optional[str] = None, tolerance: Optional[float] = None,
+                max_iterations: Optional[int] = None) -> tuple[Array, Array]:
         """One forward sweep: dq, dv [steps + 1, n, 3], the states' derivatives along a direction.
 
         direction: name -> array, named and shaped as in Gradient.
@@ -343,7 +338,9 @@ class Rollout(Owner):
         def visit(_user: Any, step: int, _q: Any, _v: Any, q_now: Any, v_now: Any) -> None:
             dq[step], dv[step] = _borrowed(q_now, n), _borrowed(v_now, n)
 
-        definition = self._definition_of(solver, preconditioner, tolerance, max_iterations)
+        definition = lib.pl_adjoint_def_default()
+        fill(definition, ADJOINT_WORDS, solver=solver, preconditioner=preconditioner, tolerance=tolerance,
+             max_iterations=max_iterations)
         with self._core:
             callback.call(self._core, lib.pl_rollout_tangent, self._pointer, definition, along._pointer,
                           _api.pl_tangent_fn(callback.guard(visit)), None, None)

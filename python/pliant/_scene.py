@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _api
 from ._channel import CHANNELS, INPUTS, PARAMETERS, Channel, channel, check_keywords
-from ._library import (ArgumentError, Array, Context, Handle, Owner, PathLike, choice, default_context,
-                       double_p, doubles, instance, int_p, integer, integers, lib, real, text, vector, view)
+from ._library import (ArgumentError, Array, Context, Handle, Owner, PathLike, default_context,
+                       double_p, doubles, fill, instance, int_p, integer, integers, lib, real, text, vector,
+                       view)
 from ._mesh import Mesh, plain
 from ._state import State, StepInfo
 
@@ -31,6 +32,8 @@ READINGS = ("exact", "projective")
 SOLVERS = ("auto", "direct", "lagged", "constant")
 SHAPES = ("half_space", "sphere", "box", "cylinder", "capsule", "mesh")
 PER = ("vertex", "group", "mass")
+WORDS = {"model": ("PL_", MODELS), "reading": ("PL_", READINGS), "solver": ("PL_SOLVER_", SOLVERS),
+         "shape": ("PL_", SHAPES), "per": ("PL_PER_", PER)}
 
 
 @dataclass(frozen=True)
@@ -88,12 +91,12 @@ class Scene(Owner):
 
     Read one with Scene.load or Scene.from_dict, or make an empty one and add to it:
 
-    time_step: s.
-    gravity: [3] m/s^2.
-    tolerance: a step is solved when no vertex moves more in a Newton step, m.
-    max_iterations, max_splits: Newton iterations before a step is halved, and how often it may be.
-    contact_epsilon2: gap times force of a contact, N m.
-    contact_margin: distance at which a vertex becomes a contact, m; 0 = automatic.
+    time_step: s (0.01).
+    gravity: [3] m/s^2 (0, 0, -9.81).
+    tolerance: a step is solved when no vertex moves more in a Newton step, m (1e-10).
+    max_iterations, max_splits: Newton iterations before a step is halved (100), and how often it may be (6).
+    contact_epsilon2: gap times force of a contact, N m (0.5e-12).
+    contact_margin: distance at which a vertex becomes a contact, m (0 = automatic).
     solver: "auto", "direct", "lagged" or "constant".
     """
 
@@ -103,16 +106,16 @@ class Scene(Owner):
     name: str = ""
     steps: int = 100
 
-    def __init__(self, *, time_step: float = 0.01, gravity: ArrayLike = (0, 0, -9.81),
-                 tolerance: float = 1e-10, max_iterations: int = 50, max_splits: int = 6,
-                 contact_epsilon2: float = 0.5e-12, contact_margin: float = 0.0, solver: str = "auto",
+    def __init__(self, *, time_step: Optional[float] = None, gravity: Optional[ArrayLike] = None,
+                 tolerance: Optional[float] = None, max_iterations: Optional[int] = None,
+                 max_splits: Optional[int] = None, contact_epsilon2: Optional[float] = None,
+                 contact_margin: Optional[float] = None, solver: Optional[str] = None,
                  context: Optional[Context] = None):
-        definition = _api.pl_scene_def(
-            real(time_step, "time_step"), vector(gravity, 3, "gravity"), real(tolerance, "tolerance"),
-            integer(max_iterations, "max_iterations"), integer(max_splits, "max_splits"),
-            real(contact_epsilon2, "contact_epsilon2"), real(contact_margin, "contact_margin"),
-            choice(solver, "PL_SOLVER_", SOLVERS, "solver"))
-        self._create(context, lambda ctx, out: lib.pl_scene_create(ctx, definition, out))
+        d = lib.pl_scene_def_default()
+        fill(d, WORDS, time_step=time_step, gravity=gravity, tolerance=tolerance,
+             max_iterations=max_iterations, max_splits=max_splits, contact_epsilon2=contact_epsilon2,
+             contact_margin=contact_margin, solver=solver)
+        self._create(context, lambda ctx, out: lib.pl_scene_create(ctx, d, out))
 
     def _create(self, context: Optional[Context], call: Callable[[Any, Any], int]) -> None:
         self._context = context or default_context()
@@ -171,17 +174,18 @@ class Scene(Owner):
             self._layout += 1
         return index.value
 
-    def add_body(self, mesh: Mesh, *, name: Optional[str] = None, model: str = "neo_hookean",
-                 reading: str = "exact", thickness: float = 1e-3, velocity: ArrayLike = (0, 0, 0),
-                 angular_velocity: ArrayLike = (0, 0, 0), positions: Optional[ArrayLike] = None,
-                 velocities: Optional[ArrayLike] = None, lumped_equally: bool = False,
-                 **material: ArrayLike) -> int:
+    def add_body(self, mesh: Mesh, *, name: Optional[str] = None, model: Optional[str] = None,
+                 reading: Optional[str] = None, thickness: Optional[float] = None,
+                 velocity: Optional[ArrayLike] = None, angular_velocity: Optional[ArrayLike] = None,
+                 positions: Optional[ArrayLike] = None, velocities: Optional[ArrayLike] = None,
+                 lumped_equally: Optional[bool] = None, **material: ArrayLike) -> int:
         """Adds a body whose rest shape is the mesh, and returns its index.
 
-        model: "neo_hookean", "corotated" or "arap". reading: "exact" or "projective".
+        model: "neo_hookean" (the default), "corotated" or "arap". reading: "exact" (the default) or
+        "projective".
         material: a body's parameters, one number or one for every tet (or cloth triangle): young (1e5 Pa),
         poisson (0.3), density (1000 kg/m^3), bending (0 N m), damping (0 1/s).
-        thickness: of cloth, m.
+        thickness: of cloth, m (1e-3).
         velocity [3] m/s, angular_velocity [3] rad/s; or positions and velocities [n, 3] of the vertices.
         """
         d = lib.pl_body_def_default()
@@ -189,13 +193,9 @@ class Scene(Owner):
             content = mesh._pointer.contents
             elements, vertices = content.tet_count or content.triangle_count, content.vertex_count
             d.mesh = mesh._pointer
-        d.name = text(name, "name")
-        d.model = choice(model, "PL_", MODELS, "model")
-        d.reading = choice(reading, "PL_", READINGS, "reading")
+        fill(d, WORDS, name=name, model=model, reading=reading, thickness=thickness, velocity=velocity,
+             angular_velocity=angular_velocity, lumped_equally=lumped_equally)
         keep = self._own_parameters(Scene.add_body, d, "body", material, elements)
-        d.thickness, d.lumped_equally = real(thickness, "thickness"), lumped_equally
-        d.velocity = vector(velocity, 3, "velocity")
-        d.angular_velocity = vector(angular_velocity, 3, "angular_velocity")
         for key, rows in (("positions", positions), ("velocities", velocities)):
             if rows is not None:
                 keep.append(doubles(rows, (vertices, 3), key))
@@ -219,7 +219,8 @@ class Scene(Owner):
         return keep
 
     def add_pin(self, body: Reference, vertices: Union[str, ArrayLike], *, offset: Optional[Table] = None,
-                rotation: Optional[Table] = None, pivot: ArrayLike = (0, 0, 0), **parameters: ArrayLike) -> int:
+                rotation: Optional[Table] = None, pivot: Optional[ArrayLike] = None,
+                **parameters: ArrayLike) -> int:
         """Holds vertices (indices, or the name of a group) with springs.
 
         parameters: a pin's: compliance (1e-9 m/N).
@@ -233,30 +234,30 @@ class Scene(Owner):
         self._own_parameters(Scene.add_pin, d, "pin", parameters)
         keep = [self._table(offset, 3, "offset"), self._table(rotation, 4, "rotation")]
         d.offset, d.rotation = keep[0][0], keep[1][0]
-        d.pivot = vector(pivot, 3, "pivot")
+        fill(d, WORDS, pivot=pivot)
         return self._add(lib.pl_scene_add_pin, d)
 
     def add_force(self, body: Reference, vertices: Union[str, ArrayLike, None] = None, *,
-                  value: ArrayLike = (0, 0, 0), per: str = "vertex", table: Optional[Table] = None) -> int:
-        """Pushes vertices (all by default) with value [3]: N "per" "vertex", N in all on the "group",
+                  value: Optional[ArrayLike] = None, per: Optional[str] = None,
+                  table: Optional[Table] = None) -> int:
+        """Pushes vertices (all by default) with value [3]: N per "vertex" (default), N in all on the "group",
         or N/kg per "mass". table: (times [k] s, values [k, 3]) instead of value."""
         d = lib.pl_force_def_default()
         d.body = self.body_index(body)
         if vertices is not None:
             index = self._vertices(d.body, vertices)
             d.vertex_count, d.vertices = len(index), int_p(index)
-        d.per = choice(per, "PL_PER_", PER, "per")
-        d.value = vector(value, 3, "value")
+        fill(d, WORDS, per=per, value=value)
         keep = self._table(table, 3, "table")
         d.table = keep[0]
         return self._add(lib.pl_scene_add_force, d)
 
-    def add_wind(self, body: Reference, *, velocity: ArrayLike = (0, 0, 0), drag: float = 1.0,
-                 table: Optional[Table] = None) -> int:
-        """Blows at a body's surface with velocity [3] m/s and drag N s/m^3. table: (times, [k, 3])."""
+    def add_wind(self, body: Reference, *, velocity: Optional[ArrayLike] = None,
+                 drag: Optional[float] = None, table: Optional[Table] = None) -> int:
+        """Blows at a body's surface with velocity [3] m/s and drag (1 N s/m^3). table: (times, [k, 3])."""
         d = lib.pl_wind_def_default()
-        d.body, d.drag = self.body_index(body), real(drag, "drag")
-        d.velocity = vector(velocity, 3, "velocity")
+        d.body = self.body_index(body)
+        fill(d, WORDS, velocity=velocity, drag=drag)
         keep = self._table(table, 3, "table")
         d.table = keep[0]
         return self._add(lib.pl_scene_add_wind, d)
@@ -274,9 +275,8 @@ class Scene(Owner):
         parameters: a collider's: friction (0.5).
         """
         d = lib.pl_collider_def_default()
-        d.name = text(name, "name")
+        fill(d, WORDS, name=name, shape=shape)
         self._own_parameters(Scene.add_collider, d, "collider", parameters)
-        d.shape = choice(shape, "PL_", SHAPES, "shape")
         round_size = (real(radius, "radius"), real(half_height, "half_height"), 0)
         d.size = vector(half_extents, 3, "half_extents") if shape == "box" else vector(round_size, 3, "size")
         d.pose = vector(np.concatenate([doubles(position, (3,), "position"),

@@ -207,3 +207,33 @@ def test_log(tmp_path):
                     "9 9 9 0\nTetrahedra\n1\n1 2 3 4 0\nEnd\n")
     pliant.Mesh.read(path, context=context)
     assert any(level == "warning" for level, _ in heard)
+
+
+def test_defaults_are_the_librarys(context):
+    from pliant._library import lib
+    made, default = lib.pl_scene_get_def(pliant.Scene(context=context)._pointer), lib.pl_scene_def_default()
+    for name, *_ in default._fields_:
+        ours, theirs = getattr(made, name), getattr(default, name)
+        assert (list(ours) == list(theirs)) if name == "gravity" else ours == theirs, name
+    assert made.max_iterations == 100
+
+
+NOTHING = [  # on a scene without forces, winds and pins
+    (lambda s: s.rollout(5, force=np.full((5, 1, 3), 100.0)),
+     r"force: expected shape \[5, 0, 3\], got \[5, 1, 3\]"),
+    (lambda s: s.rollout(5, force=[1.0, 0, 0]), "force: expected shape"),
+    (lambda s: s.rollout(5, wind=1.0), "wind: expected shape"),
+    (lambda s: s.step(s.state(), pin_target=np.zeros((1, 3))), r"pin_target: expected shape \[0, 3\]"),
+    (lambda s: s.set("compliance", 1e-3), r"compliance: expected shape \[0\], got \[\]"),
+    (lambda s: s.rollout(5).tangent({"force": np.ones((5, 1, 3))}), "force: expected shape"),
+    (lambda s: pliant.check(s, lambda *_: None, 5, force=np.zeros((5, 1, 3))), "force: expected shape"),
+]
+
+
+@pytest.mark.parametrize("call, message", NOTHING)
+def test_nothing_is_broadcast_to_nothing(context, call, message):
+    scene = pliant.Scene(context=context)
+    scene.add_body(pliant.Mesh.box((0.1, 0.1, 0.1), 0.1, context=context))
+    with pytest.raises(ValueError, match=message):
+        call(scene)
+    scene.rollout(5, force=np.zeros((5, 0, 3)), wind=np.zeros((0, 3)))

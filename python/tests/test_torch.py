@@ -129,6 +129,8 @@ def test_refusals(slide):
         pliant.torch.rollout(slide, 2, friction=torch.tensor(0.2))
     with pytest.raises(ValueError, match=r"friction: expected shape \[..., 1, 1\]"):
         pliant.torch.rollout(slide, 2, friction=torch.zeros(2, dtype=double))
+    with pytest.raises(ValueError, match=r"wind: expected shape \[..., 2, 0, 3\], got \[1, 3\]"):
+        pliant.torch.rollout(slide, 2, wind=torch.zeros(1, 3, dtype=double))
     with pytest.raises(TypeError, match="mood"):
         pliant.torch.rollout(slide, 2, mood=1.0)
     with pytest.raises(ValueError, match="batch dimensions"):
