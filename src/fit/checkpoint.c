@@ -1,16 +1,18 @@
 /*
  * Checkpoints: the optimiser's whole state and the history as JSON, numbers with 17 digits, which is
- * exact. The new file is written beside the old one, flushed to the disk and renamed over it: whatever
- * happens in between, one of the two is whole.
+ * exact, after a checksum of it all. The new file is written beside the old one, flushed to the disk
+ * and renamed over it: whatever happens in between, one of the two is whole.
  */
 #include "fit/fit.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <zlib.h>
 
 /* Unlike other outputs a checkpoint must survive a power cut: it reaches the disk before its name does.
  */
@@ -36,12 +38,50 @@ static pl_status write_durably(pl_fit *fit, const char *text, size_t length)
     return pl_fail(fit->ctx, PL_ERROR_FILE, "%s: cannot write: %s", path, strerror(error));
 }
 
+/* NULL when memory is short. */
 static json_t *array_of(int count, const double *values)
 {
     json_t *array = json_array();
     for (int i = 0; i < count; i++)
         json_array_append_new(array, isfinite(values[i]) ? json_real(values[i]) : json_null());
-    return array;
+    if (json_array_size(array) == (size_t)count)
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
+/* {"crc32":"89abcdef", and the rest, which that is the checksum of */
+#define CRC_START "{\"crc32\":\""
+#define CRC_END   "\","
+enum { CRC_DIGITS = 8, CRC_SIZE = sizeof CRC_START + CRC_DIGITS + sizeof CRC_END - 2 };
+
+static void write_crc(char *out, const char *rest, size_t length)
+{
+    unsigned long crc = crc32_z(0, (const unsigned char *)rest, length);
+    snprintf(out, CRC_SIZE + 1, CRC_START "%0*lx" CRC_END, CRC_DIGITS, crc);
+}
+
+/* JSON of an object, with its checksum before everything else. */
+static pl_status write_checked(pl_fit *fit, const char *json)
+{
+    size_t length = strlen(json) - 1; /* without the brace, which is before the checksum */
+    char *text = pl_alloc(fit->ctx, CRC_SIZE + length + 1, 1);
+    if (!text)
+        return PL_ERROR_MEMORY;
+    write_crc(text, json + 1, length);
+    memcpy(text + CRC_SIZE, json + 1, length);
+    pl_status status = write_durably(fit, text, CRC_SIZE + length);
+    pl_free(fit->ctx, text);
+    return status;
+}
+
+static bool crc_fits(const char *text, size_t length)
+{
+    char expected[CRC_SIZE + 1];
+    if (length < CRC_SIZE)
+        return false;
+    write_crc(expected, text + CRC_SIZE, length - CRC_SIZE);
+    return memcmp(text, expected, CRC_SIZE) == 0;
 }
 
 pl_status pl_checkpoint_save(pl_fit *fit)
@@ -52,14 +92,14 @@ pl_status pl_checkpoint_save(pl_fit *fit)
     double seconds = fit->seconds_before + (pl_milliseconds() - fit->started) / 1e3;
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, fit->task->fingerprint);
     json_t *root = json_pack(
-        "{s:i, s:s, s:i, s:i, s:f, s:f, s:f, s:i, s:i, s:I, s:o, s:i, s:o}", "checkpoint", 1, "task",
+        "{s:i, s:s, s:i, s:i, s:f, s:f, s:f, s:i, s:i, s:I, s:o, s:i, s:o}", "checkpoint", 2, "task",
         fingerprint, "stage", fit->stage, "stage_start", fit->stage_start, "seconds", seconds,
         "forward", t->forward, "backward", t->backward, "rollouts", t->rollouts, "sweeps", t->sweeps,
         "tape_bytes", (json_int_t)t->tape_bytes, "state", array_of(opt->state_count, opt->state),
         "rows", fit->row_count, "history", array_of(fit->row_count * fit->width, fit->rows));
     char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    pl_status status = text ? write_durably(fit, text, strlen(text))
-                            : pl_fail(fit->ctx, PL_ERROR_MEMORY, "out of memory");
+    pl_status status =
+        text ? write_checked(fit, text) : pl_fail(fit->ctx, PL_ERROR_MEMORY, "out of memory");
     free(text);
     json_decref(root);
     return status;
@@ -67,7 +107,7 @@ pl_status pl_checkpoint_save(pl_fit *fit)
 
 static pl_status damaged(const pl_fit *fit, const char *path, const char *what)
 {
-    return pl_fail(fit->ctx, PL_ERROR_PARSE, "%s: not a checkpoint of this version: %s", path, what);
+    return pl_fail(fit->ctx, PL_ERROR_PARSE, "%s: not a checkpoint, or damaged: %s", path, what);
 }
 
 /* Reads `count` numbers, null as NaN. */
@@ -80,6 +120,17 @@ static bool read_array(const json_t *array, size_t count, double *out)
         out[i] = json_is_number(value) ? json_number_value(value) : NAN;
     }
     return true;
+}
+
+static pl_status read_history(pl_fit *fit, const char *path, const json_t *history, int rows)
+{
+    size_t count = (size_t)rows * (size_t)fit->width;
+    if (json_array_size(history) != count || count > INT_MAX)
+        return damaged(fit, path, "\"history\"");
+    PL_TRY(pl_grow(fit->ctx, (void **)&fit->rows, &fit->row_capacity, (int)count, sizeof(double)));
+    read_array(history, count, fit->rows);
+    fit->row_count = rows;
+    return PL_OK;
 }
 
 static pl_status take_over(pl_fit *fit, const char *path, const json_t *root)
@@ -98,7 +149,7 @@ static pl_status take_over(pl_fit *fit, const char *path, const json_t *root)
                     &fit->stage_start, "seconds", &fit->seconds_before, "forward", &t->forward,
                     "backward", &t->backward, "rollouts", &t->rollouts, "sweeps", &t->sweeps,
                     "tape_bytes", &tape, "state", &state, "rows", &rows, "history", &history) != 0 ||
-        version != 1 || rows < 1)
+        version != 2 || rows < 1 || fit->stage < 0 || fit->stage_start < 0)
         return damaged(fit, path, "something is missing");
     if (strcmp(task, fingerprint) != 0)
         return pl_fail(
@@ -111,14 +162,7 @@ static pl_status take_over(pl_fit *fit, const char *path, const json_t *root)
         goto done;
     }
     PL_CHECK(pl_optimizer_resume(fit->optimizer, fit->optimizer->state_count, values), done);
-    PL_CHECK(
-        pl_grow(fit->ctx, (void **)&fit->rows, &fit->row_capacity, rows * fit->width, sizeof(double)),
-        done);
-    if (!read_array(history, (size_t)rows * (size_t)fit->width, fit->rows)) {
-        status = damaged(fit, path, "\"history\"");
-        goto done;
-    }
-    fit->row_count = rows;
+    status = read_history(fit, path, history, rows);
 done:
     pl_free(fit->ctx, values);
     return status;
@@ -127,14 +171,20 @@ done:
 pl_status pl_checkpoint_load(pl_fit *fit)
 {
     char path[4096];
-    json_error_t error;
+    pl_status status = PL_OK;
+    pl_document document = {.ctx = fit->ctx, .name = path};
+    char *text = NULL;
     PL_TRY(pl_fit_path(fit, PL_CHECKPOINT_NAME, path, sizeof path));
-    if (access(path, R_OK) != 0)
-        return pl_fail(fit->ctx, PL_ERROR_FILE, "%s: cannot open: %s", path, strerror(errno));
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (!root)
-        return damaged(fit, path, error.text);
-    pl_status status = take_over(fit, path, root);
-    json_decref(root);
+    PL_CHECK(pl_read_text(fit->ctx, path, &text, &document.length), done);
+    document.text = text;
+    if (!crc_fits(text, document.length)) {
+        status = damaged(fit, path, "its checksum is wrong");
+        goto done;
+    }
+    PL_CHECK(pl_document_parse(&document), done);
+    status = take_over(fit, path, document.root);
+done:
+    json_decref(document.root);
+    pl_free(fit->ctx, text);
     return status;
 }

@@ -1,6 +1,8 @@
 /* The frame around the methods: checking, the state array, stopping. */
 #include "fit/optimizer.h"
 
+#include <limits.h>
+
 pl_optimizer_def pl_optimizer_def_default(void)
 {
     return (pl_optimizer_def){.method = PL_LBFGSB,
@@ -142,6 +144,19 @@ pl_status pl_optimizer_evaluate(pl_optimizer *opt, const double *x, double *loss
     return pl_optimizer_judge(opt, status, loss);
 }
 
+static bool is_count(double value, double most)
+{
+    return value >= 0 && value <= most && value == floor(value);
+}
+
+static bool head_is_possible(const pl_optimizer *opt, const double *head)
+{
+    return is_count(head[PL_HEAD_ITERATION], INT_MAX) && is_count(head[PL_HEAD_EVALUATIONS], INT_MAX) &&
+           is_count(head[PL_HEAD_STOP], PL_STOP_STALLED) &&
+           is_count(head[PL_HEAD_PAIRS], opt->def.pairs) && is_count(head[PL_HEAD_REFUSED], INT_MAX) &&
+           is_count(head[PL_HEAD_REFUSED_LAST], INT_MAX);
+}
+
 pl_status pl_optimizer_resume(pl_optimizer *opt, int count, const double *state)
 {
     if (count != opt->state_count)
@@ -150,6 +165,8 @@ pl_status pl_optimizer_resume(pl_optimizer *opt, int count, const double *state)
                        count, opt->state_count);
     if (!pl_all_finite(count, state))
         return pl_fail(opt->ctx, PL_ERROR_ARGUMENT, "optimizer: the saved state is not finite");
+    if (!head_is_possible(opt, state))
+        return pl_fail(opt->ctx, PL_ERROR_ARGUMENT, "optimizer: the saved state is impossible");
     memcpy(opt->state, state, (size_t)count * sizeof *state);
     /* More iterations are allowed than when it was saved. */
     if (state[PL_HEAD_STOP] == PL_STOP_ITERATIONS && state[PL_HEAD_ITERATION] < opt->def.iterations)

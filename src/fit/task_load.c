@@ -9,31 +9,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-static pl_status read_text(pl_context *ctx, const char *path, char **text, size_t *length)
-{
-    pl_status status = PL_OK;
-    long size = -1;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return pl_fail(ctx, PL_ERROR_FILE, "%s: cannot open: %s", path, strerror(errno));
-    if (fseek(file, 0, SEEK_END) == 0)
-        size = ftell(file);
-    if (size < 0 || size > (1l << 28) || fseek(file, 0, SEEK_SET) != 0) {
-        status = pl_fail(ctx, PL_ERROR_FILE, "%s: not a file a task could be in", path);
-        goto done;
-    }
-    PL_NEW(ctx, *text, size + 1, done);
-    *length = fread(*text, 1, (size_t)size, file);
-    if (*length != (size_t)size) {
-        pl_free(ctx, *text);
-        *text = NULL;
-        status = pl_fail(ctx, PL_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
-    }
-done:
-    fclose(file);
-    return status;
-}
-
 /* FNV-1a, of bytes */
 static void fold(uint64_t *hash, const void *data, size_t size)
 {
@@ -46,7 +21,7 @@ static pl_status fold_file(pl_task *task, const char *path)
 {
     char *text = NULL;
     size_t length = 0;
-    PL_TRY(read_text(task->ctx, path, &text, &length));
+    PL_TRY(pl_read_text(task->ctx, path, &text, &length));
     fold(&task->fingerprint, text, length);
     pl_free(task->ctx, text);
     return PL_OK;
@@ -253,11 +228,7 @@ static pl_status load_text(pl_context *ctx, const char *text, size_t length, con
     pl_task *task = NULL;
     pl_document document = {
         .ctx = ctx, .name = name, .directory = directory, .text = text, .length = length};
-    json_error_t error;
-    document.root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (!document.root)
-        return pl_fail(ctx, PL_ERROR_PARSE, "%s:%d: not valid JSON: %s", name,
-                       error.line < 1 ? 1 : error.line, error.text);
+    PL_TRY(pl_document_parse(&document));
     PL_NEW(ctx, task, 1, done);
     task->ctx = ctx;
     task->fingerprint = 14695981039346656037ull;
@@ -291,7 +262,7 @@ pl_status pl_task_load(pl_context *ctx, const char *path, int override_count,
     char *text = NULL, *directory = NULL;
     size_t length = 0;
     *out = NULL;
-    PL_CHECK(read_text(ctx, path, &text, &length), done);
+    PL_CHECK(pl_read_text(ctx, path, &text, &length), done);
     if (!(directory = pl_strdup(ctx, path))) {
         status = PL_ERROR_MEMORY;
         goto done;

@@ -6,8 +6,22 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Far above any scene; keeps a device or a wrong file from filling the memory. */
+/* Far above any text we read; keeps a device or a wrong file from filling the memory. */
 #define LARGEST_FILE ((size_t)1 << 30)
+
+/* jansson calls some failures of memory bad syntax; what malloc left in errno tells. */
+pl_status pl_document_parse(pl_document *document)
+{
+    json_error_t error;
+    errno = 0;
+    document->root = json_loadb(document->text, document->length, JSON_REJECT_DUPLICATES, &error);
+    if (document->root)
+        return PL_OK;
+    if (errno == ENOMEM || json_error_code(&error) == json_error_out_of_memory)
+        return pl_fail(document->ctx, PL_ERROR_MEMORY, "%s: out of memory", document->name);
+    return pl_fail(document->ctx, PL_ERROR_PARSE, "%s:%d: not valid JSON: %s", document->name,
+                   error.line < 1 ? 1 : error.line, error.text);
+}
 
 char *pl_document_resolve(const pl_document *document, const char *file)
 {
@@ -21,7 +35,7 @@ char *pl_document_resolve(const pl_document *document, const char *file)
     return path;
 }
 
-static pl_status read_text(pl_context *ctx, const char *path, char **text, size_t *length)
+pl_status pl_read_text(pl_context *ctx, const char *path, char **text, size_t *length)
 {
     pl_status status = PL_OK;
     int capacity = 0;
@@ -32,7 +46,7 @@ static pl_status read_text(pl_context *ctx, const char *path, char **text, size_
         return pl_fail(ctx, PL_ERROR_FILE, "%s: cannot open: %s", path, strerror(errno));
     do {
         if (used >= LARGEST_FILE) {
-            status = pl_fail(ctx, PL_ERROR_FILE, "%s: too large for a scene", path);
+            status = pl_fail(ctx, PL_ERROR_FILE, "%s: too large a text", path);
             goto done;
         }
         PL_CHECK(pl_grow(ctx, (void **)&data, &capacity, (int)used + 65536, 1), done);
@@ -86,11 +100,7 @@ pl_status pl_scene_load_text(pl_context *ctx, const char *text, size_t length, c
     pl_status status = PL_OK;
     pl_document document = {
         .ctx = ctx, .name = name, .directory = directory, .text = text, .length = length};
-    json_error_t error;
-    document.root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (!document.root)
-        return pl_fail(ctx, PL_ERROR_PARSE, "%s:%d: not valid JSON: %s", name,
-                       error.line < 1 ? 1 : error.line, error.text);
+    PL_TRY(pl_document_parse(&document));
     if (!json_is_object(document.root)) {
         status = pl_fail(ctx, PL_ERROR_PARSE, "%s:1: expected an object (a scene)", name);
         goto done;
@@ -117,7 +127,7 @@ pl_status pl_scene_load(pl_context *ctx, const char *path, int override_count,
     pl_status status = PL_OK;
     char *text = NULL, *directory = NULL;
     size_t length = 0;
-    PL_CHECK(read_text(ctx, path, &text, &length), done);
+    PL_CHECK(pl_read_text(ctx, path, &text, &length), done);
     if (!(directory = pl_strdup(ctx, path))) {
         status = PL_ERROR_MEMORY;
         goto done;

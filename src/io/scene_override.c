@@ -5,6 +5,7 @@
  */
 #include "io/scene_spec.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -105,9 +106,12 @@ static pl_status apply(const pl_document *document, pl_override *override)
     json_t *container = NULL;
     step last;
     PL_TRY(walk(document, override, equals, &container, &last));
+    errno = 0;
     json_t *value = json_loads(equals + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
-    if (!value)
+    if (!value && errno != ENOMEM)
         value = json_string(equals + 1);
+    if (!value && errno == ENOMEM)
+        return pl_fail(document->ctx, PL_ERROR_MEMORY, "override '%s': out of memory", override->text);
     if (!value)
         return refuse(document, override->text, "the value is not UTF-8 text", "");
     int failed = last.key[0] ? json_object_set_new(container, last.key, value)

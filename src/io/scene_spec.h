@@ -28,6 +28,11 @@ typedef struct pl_document {
     pl_override *overrides; /* [override_count] */
 } pl_document;
 
+/* The bytes of a file, the caller's; not ended by a zero. */
+pl_status pl_read_text(pl_context *ctx, const char *path, char **text, size_t *length);
+/* Makes `root` of the text, the caller's to release; PL_ERROR_PARSE with the line if it is not JSON. */
+pl_status pl_document_parse(pl_document *document);
+
 /* A place in a document: frames on the stack of whoever walks it. key NULL = index into an array. */
 typedef struct pl_place {
     const struct pl_place *parent; /* NULL = the root */
