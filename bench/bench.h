@@ -17,7 +17,7 @@ typedef struct bench_case {
     bench_group group;
     int steps;
     bool quick; /* part of the short run */
-    void (*build)(const struct bench_case *c, pl_solver solver, bench_world *w);
+    void (*build)(const struct bench_case *c, pl_solver_kind solver, bench_world *w);
     int variant; /* what the builder makes of it */
 } bench_case;
 
@@ -31,7 +31,7 @@ const bench_case *bench_find_case(const char *name);
 bool bench_case_named(const bench_case *c, int count, const char *const *texts);
 
 /* Builds and starts; w->status says how that went. */
-void bench_build(const bench_case *c, pl_context *ctx, pl_solver solver, bench_world *w);
+void bench_build(const bench_case *c, pl_context *ctx, pl_solver_kind solver, bench_world *w);
 
 /* ------------------------------------------------------------------------------- peers */
 
@@ -65,7 +65,7 @@ typedef struct bench_result {
 } bench_result;
 
 /* steps 0 = the case's own. */
-pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver solver, int steps,
+pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver_kind solver, int steps,
                         bool backward, bench_result *out);
 
 /* A result as `bench --json` prints it, and back; what a record lacks, having been written by another
@@ -88,9 +88,6 @@ pl_status bench_methods(FILE *file, const bench_case *c, pl_context *ctx, int st
 
 /* Prints a table of ratios, each of two times of this run. Returns the first failure. */
 pl_status bench_ratios(FILE *file, bool quick);
-
-/* One row of it: the nested solver against one coupled Newton method. */
-pl_status bench_coupled(FILE *file, const bench_case *c, pl_context *ctx, int steps);
 
 /* ------------------------------------------------------------------------------- two builds */
 

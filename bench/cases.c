@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static pl_scene_def scene_def(double h, pl_solver solver)
+static pl_scene_def scene_def(double h, pl_solver_kind solver)
 {
     pl_scene_def def = pl_scene_def_default();
     def.time_step = h;
@@ -26,7 +26,7 @@ static pl_body_def peer_body(double young)
 }
 
 /* variant: nodes across. Hangs from its top face. */
-static void build_bar(const bench_case *c, pl_solver solver, bench_world *w)
+static void build_bar(const bench_case *c, pl_solver_kind solver, bench_world *w)
 {
     pl_scene_def def = scene_def(0.05, solver);
     pl_body_def body = peer_body(5e4);
@@ -35,7 +35,7 @@ static void build_bar(const bench_case *c, pl_solver solver, bench_world *w)
     bench_pin(w, 2, true);
 }
 
-static void build_slide(const bench_case *c, pl_solver solver, bench_world *w)
+static void build_slide(const bench_case *c, pl_solver_kind solver, bench_world *w)
 {
     pl_scene_def def = scene_def(0.01, solver);
     pl_body_def body = peer_body(1e5);
@@ -47,7 +47,7 @@ static void build_slide(const bench_case *c, pl_solver solver, bench_world *w)
 }
 
 /* variant 0: on its edge; 1: nearly flat. */
-static void build_drop(const bench_case *c, pl_solver solver, bench_world *w)
+static void build_drop(const bench_case *c, pl_solver_kind solver, bench_world *w)
 {
     pl_scene_def def = scene_def(0.01, solver);
     pl_body_def body = peer_body(c->variant ? 1e5 : 1e6);
@@ -88,11 +88,11 @@ static void pin_group(bench_world *w, const char *name)
 static const int figure_sizes[] = {1200, 5000, 9900};
 
 /* variant: 10 times the model plus the size. Hangs by its hands; projective, as in the paper. */
-static void build_armadillo(const bench_case *c, pl_solver solver, bench_world *w)
+static void build_armadillo(const bench_case *c, pl_solver_kind solver, bench_world *w)
 {
     pl_scene_def def = scene_def(0.05, solver);
     pl_body_def body = pl_body_def_default();
-    body.model = (pl_model)(c->variant / 10);
+    body.model = (pl_material)(c->variant / 10);
     body.reading = PL_PROJECTIVE;
     body.young = 1e4;
     bench_open(w, w->ctx, &def);
@@ -102,7 +102,7 @@ static void build_armadillo(const bench_case *c, pl_solver solver, bench_world *
 }
 
 /* variant: vertices. Clamped at one side, bends under its weight. */
-static void build_cloth(const bench_case *c, pl_solver solver, bench_world *w)
+static void build_cloth(const bench_case *c, pl_solver_kind solver, bench_world *w)
 {
     pl_scene_def def = scene_def(0.01, solver);
     pl_body_def body = pl_body_def_default();
@@ -118,7 +118,7 @@ static void build_cloth(const bench_case *c, pl_solver solver, bench_world *w)
 }
 
 /* variant: vertices. Slides down a slope of 25 degrees. */
-static void build_bunny(const bench_case *c, pl_solver solver, bench_world *w)
+static void build_bunny(const bench_case *c, pl_solver_kind solver, bench_world *w)
 {
     pl_scene_def def = scene_def(0.01, solver);
     pl_body_def body = pl_body_def_default();
@@ -134,7 +134,7 @@ static void build_bunny(const bench_case *c, pl_solver solver, bench_world *w)
 }
 
 /* variant: blocks, each on a shelf of its own above the last, the lowest on the floor. */
-static void build_stack(const bench_case *c, pl_solver solver, bench_world *w)
+static void build_stack(const bench_case *c, pl_solver_kind solver, bench_world *w)
 {
     pl_scene_def def = scene_def(0.01, solver);
     pl_body_def body = peer_body(1e5);
@@ -201,7 +201,7 @@ bool bench_case_named(const bench_case *c, int count, const char *const *texts)
     return count == 0;
 }
 
-void bench_build(const bench_case *c, pl_context *ctx, pl_solver solver, bench_world *w)
+void bench_build(const bench_case *c, pl_context *ctx, pl_solver_kind solver, bench_world *w)
 {
     w->ctx = ctx;
     c->build(c, solver, w);

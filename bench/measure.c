@@ -146,7 +146,7 @@ static pl_status measure_backward(bench_world *w, pl_rollout *rollout, bench_res
     return status;
 }
 
-pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver solver, int steps,
+pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver_kind solver, int steps,
                         bool backward, bench_result *out)
 {
     bench_world w = {0};

@@ -42,12 +42,12 @@ static void vector_ratio(FILE *file, pl_sim *sim, const double *q, bool tangent,
 {
     const pl_backend *list[PL_BACKEND_MAX];
     int count = pl_backend_list(list);
-    double scalar, best, *out = tangent ? sim->tangent : NULL;
+    double scalar, best, *out = tangent ? sim->solver.matrix.tangent : NULL;
     char what[96];
-    pl_elastic_set_backend(sim->elastic, list[count - 1]);
-    FASTEST(scalar, pl_elastic_evaluate(sim->elastic, q, false, 1, NULL, sim->gradient, out));
-    pl_elastic_set_backend(sim->elastic, list[0]);
-    FASTEST(best, pl_elastic_evaluate(sim->elastic, q, false, 1, NULL, sim->gradient, out));
+    pl_elastic_set_backend(sim->matter.elastic, list[count - 1]);
+    FASTEST(scalar, pl_elastic_evaluate(sim->matter.elastic, q, false, 1, NULL, sim->solver.gradient, out));
+    pl_elastic_set_backend(sim->matter.elastic, list[0]);
+    FASTEST(best, pl_elastic_evaluate(sim->matter.elastic, q, false, 1, NULL, sim->solver.gradient, out));
     snprintf(what, sizeof what, "one thread: stress%s with %s kernels, %s kernels",
              tangent ? " and tangent" : "", list[0]->name, list[count - 1]->name);
     row(file, what, scene, best, scalar);
@@ -64,25 +64,37 @@ static double sweep_over(const double *x, size_t count)
 }
 
 /* What an iteration of CG does with the lagged factor: a product, a solve, two dots, three updates. */
-static void krylov_iteration(pl_sim *sim, double *dots)
+static void krylov_iteration(pl_solver *s, double *dots)
 {
-    int size = 3 * sim->n;
-    pl_bsr_multiply(1, pl_elastic_pattern(sim->elastic), sim->tangent, sim->external, sim->gradient);
-    dots[0] = cblas_ddot(size, sim->external, 1, sim->gradient, 1);
-    cblas_daxpy(size, 1e-9, sim->external, 1, sim->trial, 1);
-    cblas_daxpy(size, 1e-9, sim->gradient, 1, sim->residual, 1);
-    pl_matrix_correct(sim, sim->residual, sim->move);
-    dots[1] = cblas_ddot(size, sim->residual, 1, sim->move, 1);
-    cblas_daxpy(size, 1e-9, sim->move, 1, sim->guess, 1);
+    int size = 3 * s->n;
+    pl_bsr_multiply(1, s->matrix.model->pattern, s->matrix.tangent, s->external, s->gradient);
+    dots[0] = cblas_ddot(size, s->external, 1, s->gradient, 1);
+    cblas_daxpy(size, 1e-9, s->external, 1, s->trial, 1);
+    cblas_daxpy(size, 1e-9, s->gradient, 1, s->residual, 1);
+    pl_matrix_correct(&s->matrix, s->residual, s->move);
+    dots[1] = cblas_ddot(size, s->residual, 1, s->move, 1);
+    cblas_daxpy(size, 1e-9, s->move, 1, s->guess, 1);
 }
 
 /* One Krylov iteration against reading as many bytes in the same order: blocks of the tangent, vectors,
  * the factor as it is kept, there and back. */
+/* The substep that a sim would make from a state, as far as its matrix asks. */
+static pl_substep next_substep(pl_sim *sim)
+{
+    return (pl_substep){.scene = sim->scene,
+                        .pattern = sim->model->pattern,
+                        .matter = &sim->matter,
+                        .h = sim->matter.values->def.time_step,
+                        .drive = &sim->drive};
+}
+
 static pl_status krylov_ratio(FILE *file, pl_sim *sim, const char *scene)
 {
-    const pl_pattern *p = pl_elastic_pattern(sim->elastic);
-    PL_TRY(pl_matrix_refresh(sim, PL_FACTOR_TANGENT, sim->values->def.time_step, sim->iterate));
-    size_t factor = (size_t)pl_chol_get_cost(pl_matrix_factor(sim)).correct_bytes / sizeof(double);
+    const pl_pattern *p = sim->model->pattern;
+    pl_substep sub = next_substep(sim);
+    PL_TRY(pl_solver_refresh(&sim->solver, &sub));
+    size_t factor =
+        (size_t)pl_chol_get_cost(pl_matrix_factor(&sim->solver.matrix)).correct_bytes / sizeof(double);
     size_t others =
         ((size_t)p->nnz * (9 * sizeof(double) + sizeof(int)) + (size_t)p->n * 16 * 3 * sizeof(double)) /
         sizeof(double);
@@ -92,7 +104,7 @@ static pl_status krylov_ratio(FILE *file, pl_sim *sim, const char *scene)
     for (size_t i = 0; i < others + factor; i++)
         block[i] = 1;
     FASTEST(reading, kept += sweep_over(block, others + factor) + sweep_over(block + others, factor));
-    FASTEST(iteration, krylov_iteration(sim, dots));
+    FASTEST(iteration, krylov_iteration(&sim->solver, dots));
     free(block);
     char what[96];
     snprintf(what, sizeof what, "one thread: reading %.1f MB%s, a Krylov iteration",
@@ -104,23 +116,27 @@ static pl_status krylov_ratio(FILE *file, pl_sim *sim, const char *scene)
 /* W with its columns kept against W asked anew of the factor. */
 static pl_status delassus_ratio(FILE *file, pl_sim *sim, const char *scene)
 {
-    double h = sim->values->def.time_step, kept, anew = INFINITY;
-    pl_status status = pl_matrix_refresh(sim, PL_FACTOR_TANGENT, h, sim->iterate);
+    pl_contact_space *space = &sim->solver.space;
+    double h = sim->matter.values->def.time_step, kept, anew = INFINITY;
+    pl_substep sub = next_substep(sim);
+    pl_status status = pl_solver_refresh(&sim->solver, &sub);
     for (int k = 0; status == PL_OK && k < REPEATS / 5; k++) {
-        pl_delassus_reset(&sim->delassus);
+        pl_delassus_reset(&space->delassus);
         double began = thread_milliseconds();
-        status = pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), h, &sim->contacts);
+        status = pl_delassus_build(sim->ctx, &space->delassus, pl_matrix_factor(&sim->solver.matrix), h,
+                                   &space->set);
         anew = fmin(anew, thread_milliseconds() - began);
     }
     if (status != PL_OK)
         return status;
     FASTEST(kept, {
-        sim->delassus.built = 0; /* the columns are kept, W is put together again */
-        pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), h, &sim->contacts);
+        space->delassus.built = 0; /* the columns are kept, W is put together again */
+        pl_delassus_build(sim->ctx, &space->delassus, pl_matrix_factor(&sim->solver.matrix), h,
+                          &space->set);
     });
     char what[96];
     snprintf(what, sizeof what, "one thread: Delassus matrix of %d contacts kept, recomputed",
-             sim->contacts.count);
+             space->set.count);
     row(file, what, scene, kept, anew);
     return PL_OK;
 }
@@ -178,7 +194,7 @@ static pl_status path_ratios(FILE *file, const bench_case *c, pl_context *ctx, i
     pl_status status = PL_OK;
     for (int k = 0; status == PL_OK && k < 8; k++) {
         bench_result result;
-        status = bench_measure(c, ctx, (pl_solver)(k % 4), steps, false, &result);
+        status = bench_measure(c, ctx, (pl_solver_kind)(k % 4), steps, false, &result);
         if (status == PL_OK)
             fastest[k % 4] = fmin(fastest[k % 4], result.forward);
         else if (status == PL_ERROR_CONVERGENCE && k % 4 != PL_SOLVER_AUTO)
@@ -239,7 +255,7 @@ static pl_status kernel_ratios(FILE *file, const bench_case *c)
         vector_ratio(file, w.sim, w.state->q, true, c->name);
         status = krylov_ratio(file, w.sim, c->name);
     }
-    if (status == PL_OK && w.sim->contacts.count > 0)
+    if (status == PL_OK && w.sim->solver.space.set.count > 0)
         status = delassus_ratio(file, w.sim, c->name);
     bench_close(&w);
     pl_context_destroy(ctx);
@@ -274,8 +290,6 @@ pl_status bench_ratios(FILE *file, bool quick)
         status = path_ratios(file, bench_find_case(path_cases[k]), ctx, steps);
     if (status == PL_OK)
         status = warm_ratio(file, bench_find_case("bunny-1.5k"), ctx, steps);
-    if (status == PL_OK)
-        status = bench_coupled(file, bench_find_case("bunny-1.5k"), ctx, steps);
     for (int k = 0; status == PL_OK && k < CASES(thread_cases, quick); k++)
         status = thread_ratio(file, bench_find_case(thread_cases[k]), steps);
     if (status != PL_OK)

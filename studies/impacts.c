@@ -31,7 +31,7 @@ static pl_status run_case(pl_context *ctx, const impact_case *k, int nodes, impa
     pl_body_def body = pl_body_def_default();
     const double corner[3] = {1, -1, 0}, rest = k->tilt ? acos(1 / sqrt(3)) : 0;
     def.time_step = time_steps[k->h];
-    body.model = (pl_model)k->model;
+    body.model = (pl_material)k->model;
     body.reading = (pl_reading)k->reading;
     body.young = stiffness[k->young];
     body.velocity[0] = k->speed ? 3 : 0;

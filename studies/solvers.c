@@ -63,8 +63,8 @@ typedef struct solver_job {
 static pl_status solve_once(pl_linear *l, double tolerance, int budget, const double *loss,
                             double *took)
 {
-    size_t n3 = 3 * (size_t)l->sim->n;
-    memset(l->rhs, 0, sizeof(double) * (n3 + 3 * (size_t)l->sim->contacts.count));
+    size_t n3 = 3 * (size_t)l->n;
+    memset(l->rhs, 0, sizeof(double) * (n3 + 3 * (size_t)l->contacts.count));
     memcpy(l->rhs, loss, sizeof(double) * n3);
     l->def.tolerance = tolerance;
     l->def.max_iterations = budget;
@@ -142,7 +142,7 @@ static pl_status solve_block(void *user, const pl_tape *tape, const pl_state *st
 {
     solver_job *job = user;
     const pl_tape_entry *e = &tape->entries[tape->count - 1];
-    int n3 = 3 * job->sweep->linear.sim->n;
+    int n3 = 3 * job->sweep->linear.n;
     job->contacts = e->contact_count;
     for (int i = 0; i < n3; i++) /* of the mean squared distance to the start */
         job->loss[i] = (e->q[i] - start->q[i]) / (n3 / 3);
@@ -167,8 +167,8 @@ static pl_status measure(study *s, pl_rollout *rollout, int method, solver_curve
     def.tolerance = TOLERANCE;
     PL_TRY(pl_sweep_create(rollout, &def, 1, &sweep));
     solver_job job = {.s = s, .sweep = &sweep, .method = method, .curve = curve};
-    PL_NEW(s->ctx, job.v0, 3 * rollout->sim->n, done);
-    PL_NEW(s->ctx, job.loss, 3 * rollout->sim->n, done);
+    PL_NEW(s->ctx, job.v0, 3 * rollout->sim->scene->vertex_count, done);
+    PL_NEW(s->ctx, job.loss, 3 * rollout->sim->scene->vertex_count, done);
     PL_CHECK(pl_rollout_forward(rollout, solve_block, &job), done);
     *contacts = job.contacts;
 done:

@@ -35,7 +35,7 @@ static inline void matrix_collider(test_world *w, pl_shape shape, double frictio
 }
 
 /* A small body over a collider, pulled by a weak pin, pushed by a force and by wind. */
-static inline test_problem matrix_problem(pl_context *ctx, pl_model model, pl_reading reading,
+static inline test_problem matrix_problem(pl_context *ctx, pl_material model, pl_reading reading,
                                           bool cloth, pl_shape shape, regime r)
 {
     pl_scene_def def = world_def(0.01,
@@ -71,7 +71,7 @@ static inline test_problem matrix_problem(pl_context *ctx, pl_model model, pl_re
     return test_problem_new(w, 10, (double[3]){0.3, 0.1, -0.2}, (double[3]){0.4, 0.2, -0.1});
 }
 
-static inline void matrix_check(pl_context *ctx, pl_model model, pl_reading reading, bool cloth,
+static inline void matrix_check(pl_context *ctx, pl_material model, pl_reading reading, bool cloth,
                                 pl_shape shape, regime r, unsigned wanted)
 {
     char name[160];

@@ -62,7 +62,7 @@ static inline int world_add(test_world *w, pl_body_def def, pl_mesh *mesh)
     return body;
 }
 
-static inline pl_body_def world_body(pl_model model, pl_reading reading, double young)
+static inline pl_body_def world_body(pl_material model, pl_reading reading, double young)
 {
     pl_body_def def = pl_body_def_default();
     def.model = model;

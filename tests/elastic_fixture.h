@@ -118,7 +118,7 @@ static inline fixture fixture_all(int threads)
         for (int reading = PL_EXACT; reading <= PL_PROJECTIVE; reading++) {
             pl_elastic_body *body = &f.bodies[f.body_count++];
             fixture_box(body, (int[]){4, 3, 4}, 0.1);
-            body->model = (pl_model)model;
+            body->model = (pl_material)model;
             body->reading = (pl_reading)reading;
         }
     for (int reading = PL_EXACT; reading <= PL_PROJECTIVE; reading++) {

@@ -22,7 +22,7 @@ enum {
 
 typedef struct net_scene {
     const char *name;
-    pl_model model;
+    pl_material model;
     pl_reading reading;
     bool cloth;
     int nodes[3]; /* of the grid; the cells of cloth */
@@ -35,7 +35,7 @@ typedef struct net_scene {
     double gap;         /* over the collider, m */
     pl_shape shape;
     double friction;
-    pl_solver solver;
+    pl_solver_kind solver;
     double time_step;   /* 0 = 0.01 s */
     int max_iterations; /* 0 = the default */
     int first, steps;   /* the state kept at every 64th step is passed by most */

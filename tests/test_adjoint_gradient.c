@@ -14,7 +14,7 @@ static void test_materials(void **state)
     for (int model = 0; model < 3; model++)
         for (int reading = 0; reading < 2; reading++)
             for (int cloth = 0; cloth < 2; cloth++)
-                matrix_check(ctx, (pl_model)model, (pl_reading)reading, cloth, PL_HALF_SPACE, SLIP,
+                matrix_check(ctx, (pl_material)model, (pl_reading)reading, cloth, PL_HALF_SPACE, SLIP,
                              ~0u);
     pl_context_destroy(ctx);
 }

@@ -2,7 +2,7 @@
  */
 #include "adjoint_matrix.h"
 
-static void check_shapes(pl_context *ctx, pl_model model, pl_reading reading, bool cloth)
+static void check_shapes(pl_context *ctx, pl_material model, pl_reading reading, bool cloth)
 {
     matrix_check(ctx, model, reading, cloth, PL_HALF_SPACE, FREE, ~0u);
     for (int shape = PL_HALF_SPACE; shape <= PL_MESH; shape++)
@@ -17,7 +17,7 @@ static void test_product(void **state)
     for (int model = 0; model < 3; model++)
         for (int reading = 0; reading < 2; reading++)
             for (int cloth = 0; cloth < 2; cloth++)
-                check_shapes(ctx, (pl_model)model, (pl_reading)reading, cloth);
+                check_shapes(ctx, (pl_material)model, (pl_reading)reading, cloth);
     pl_context_destroy(ctx);
 }
 

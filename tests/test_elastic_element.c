@@ -23,7 +23,7 @@ typedef struct one {
     bool cloth;
 } one;
 
-static one create_one(bool cloth, pl_model model, pl_reading reading)
+static one create_one(bool cloth, pl_material model, pl_reading reading)
 {
     one o = {.ctx = test_context(1), .n = cloth ? 3 : 4, .cloth = cloth};
     o.rest = cloth ? triangle_rest : tet_rest;
@@ -158,7 +158,7 @@ static const double inverted[][3] = {
 /* Where the projection of Neo-Hookean leaves its usual branch. */
 static const double expanded[][3] = {{5.0, 5.0, 1.0}, {9.5, 1.0, 1.0}, {4.0, 3.0, 2.0}};
 
-static void check_material(pl_model model, pl_reading reading, double worst[2])
+static void check_material(pl_material model, pl_reading reading, double worst[2])
 {
     for (int cloth = 0; cloth < 2; cloth++) {
         one o = create_one(cloth, model, reading);
@@ -194,7 +194,7 @@ static void test_derivatives(void **state)
     double worst[2] = {0};
     for (int model = PL_ARAP; model <= PL_NEO_HOOKEAN; model++)
         for (int reading = PL_EXACT; reading <= PL_PROJECTIVE; reading++)
-            check_material((pl_model)model, (pl_reading)reading, worst);
+            check_material((pl_material)model, (pl_reading)reading, worst);
     print_message("gradient %.2g, tangent %.2g\n", worst[0], worst[1]);
 }
 
@@ -244,7 +244,7 @@ static void test_clamped(void **state)
     for (int model = PL_ARAP; model <= PL_NEO_HOOKEAN; model++)
         for (int reading = PL_EXACT; reading <= PL_PROJECTIVE; reading++)
             for (int cloth = 0; cloth < 2; cloth++) {
-                one o = create_one(cloth, (pl_model)model, (pl_reading)reading);
+                one o = create_one(cloth, (pl_material)model, (pl_reading)reading);
                 for (size_t i = 0; i < sizeof admissible / sizeof *admissible; i++) {
                     deform(&o, admissible[i], 7 + i, q);
                     check_clamped(&o, q, &indefinite);
@@ -271,7 +271,7 @@ static void test_singular(void **state)
     for (int model = PL_ARAP; model <= PL_NEO_HOOKEAN; model++)
         for (int cloth = 0; cloth < 2; cloth++)
             for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-                one o = create_one(cloth, (pl_model)model, PL_PROJECTIVE);
+                one o = create_one(cloth, (pl_material)model, PL_PROJECTIVE);
                 double q[12], g[12], dense[144];
                 deform(&o, values[i], 5, q);
                 assert_true(isfinite(energy_at(&o, q)));

@@ -8,7 +8,7 @@
 static const pl_backend eight_lanes = KERNEL_TABLE("eight lanes");
 
 /* Bodies of 1, 2, 3 and more blocks of elements: the widest kernels take two at a time. */
-static fixture fixture_blocks(pl_model model, pl_reading reading)
+static fixture fixture_blocks(pl_material model, pl_reading reading)
 {
     fixture f = {0};
     for (int k = 0; k < 4; k++) {
@@ -88,7 +88,7 @@ static void compare_tables(double amount, double tolerance)
     const pl_backend *scalar = list[count - 1];
     list[count - 1] = &eight_lanes;
     for (int kind = 0; kind < 6; kind++) {
-        fixture f = fixture_blocks((pl_model)(kind / 2), (pl_reading)(kind % 2));
+        fixture f = fixture_blocks((pl_material)(kind / 2), (pl_reading)(kind % 2));
         double *q = fixture_array(3 * (size_t)f.n, sizeof *q);
         fixture_deform(&f, amount, 9, q);
         for (int clamp = 0; clamp < 2; clamp++) {

@@ -198,7 +198,7 @@ static void test_constant(void **state)
         for (int reading = PL_EXACT; reading <= PL_PROJECTIVE; reading++) {
             fixture f = {.body_count = 1};
             fixture_box(&f.bodies[0], (int[]){5, 5, 5}, 0.1);
-            f.bodies[0].model = (pl_model)model;
+            f.bodies[0].model = (pl_material)model;
             f.bodies[0].reading = (pl_reading)reading;
             fixture_finish(&f, 2);
             for (int e = 0; e < f.m; e++)

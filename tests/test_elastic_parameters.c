@@ -87,7 +87,7 @@ static void test_per_element(void **state)
 }
 
 /* A strip pulled by the strain s that contracts by nu s shows the stress E s along, none across. */
-static void check_uniaxial(bool cloth, pl_model model, double tolerance)
+static void check_uniaxial(bool cloth, pl_material model, double tolerance)
 {
     fixture f = {.body_count = 1};
     const double E = 2000.0, nu = 0.35, s = 1e-4;

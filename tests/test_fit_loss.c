@@ -123,7 +123,7 @@ static void points_make_up_the_loss(void **state)
     fixture *f = *state;
     double sum = 0, loss = 0;
     for (int k = 0; k < f->task->term_count; k++) {
-        const pl_term *term = &f->task->terms[k];
+        const pl_loss_term *term = &f->task->terms[k];
         int numbers = 3 * pl_term_rows(term);
         double *points = calloc((size_t)numbers, sizeof *points);
         for (int i = 0; i < term->step_count; i++)
@@ -190,7 +190,7 @@ static void stencils_are_affine(void **state)
 {
     fixture *f = *state;
     for (int k = 0; k < f->task->term_count; k++) {
-        const pl_term *term = &f->task->terms[k];
+        const pl_loss_term *term = &f->task->terms[k];
         for (int p = 0; p < term->point_count; p++) {
             double sum = 0, x[3] = {0};
             for (int i = p * term->width; i < (p + 1) * term->width; i++) {
@@ -211,7 +211,7 @@ static void stencils_are_affine(void **state)
 static void target_files_round_trip(void **state)
 {
     fixture *f = *state;
-    const pl_term *term = &f->task->terms[0];
+    const pl_loss_term *term = &f->task->terms[0];
     char path[128];
     snprintf(path, sizeof path, "%s/target.csv", f->directory);
     FILE *file = fopen(path, "w");
@@ -221,14 +221,14 @@ static void target_files_round_trip(void **state)
             fprintf(file, "%d,%.17g, %.17g ,%.17g\n", term->steps[i], term->target[3 * j],
                     term->target[3 * j + 1], term->target[3 * j + 2]);
     fclose(file);
-    pl_term copy = {0};
+    pl_loss_term copy = {0};
     assert_ok(f->ctx, pl_target_read(f->ctx, path, &copy));
     assert_int_equal(copy.step_count, term->step_count);
     assert_memory_equal(copy.steps, term->steps, (size_t)term->step_count * sizeof(int));
     assert_memory_equal(copy.first, term->first, (size_t)(term->step_count + 1) * sizeof(int));
     assert_memory_equal(copy.target, term->target,
                         3 * (size_t)term->first[term->step_count] * sizeof(double));
-    pl_term_free(f->ctx, &copy);
+    pl_loss_term_free(f->ctx, &copy);
 
     const char *const bad[] = {"1,2,3\n",     "0,1,2,3\n",   "2,0,0,0\n1,0,0,0\n", "",
                                "1.5,0,0,0\n", "1,nan,0,0\n", "1,2,3,4,5\n"};
@@ -237,7 +237,7 @@ static void target_files_round_trip(void **state)
         memset(&copy, 0, sizeof copy);
         assert_int_equal(pl_target_read(f->ctx, path, &copy), PL_ERROR_PARSE);
         assert_non_null(strstr(pl_context_error(f->ctx), "target.csv"));
-        pl_term_free(f->ctx, &copy);
+        pl_loss_term_free(f->ctx, &copy);
     }
 }
 

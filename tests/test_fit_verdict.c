@@ -41,7 +41,7 @@ static void write_target(fixture *f, double noise, double sideways)
 {
     pl_task *task = load(f, HEAD TRUE_MU SIMULATED LM "}");
     assert_ok(f->ctx, pl_task_complete(task, NULL, NULL));
-    const pl_term *term = &task->terms[0];
+    const pl_loss_term *term = &task->terms[0];
     char path[128], *text = calloc(1, 1 << 16);
     size_t used = 0;
     for (int i = 0; i < pl_term_rows(term); i++) {

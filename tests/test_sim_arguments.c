@@ -42,8 +42,8 @@ static void test_scene(void **state)
                "contact_epsilon2");
     REFUSE(pl_scene_create(ctx, &def, &scene), def, good, contact_margin, -1, "contact_margin");
     REFUSE(pl_scene_create(ctx, &def, &scene), def, good, contact_margin, NAN, "contact_margin");
-    REFUSE(pl_scene_create(ctx, &def, &scene), def, good, solver, (pl_solver)17, "solver");
-    REFUSE(pl_scene_create(ctx, &def, &scene), def, good, solver, (pl_solver)-1, "solver");
+    REFUSE(pl_scene_create(ctx, &def, &scene), def, good, solver, (pl_solver_kind)17, "solver");
+    REFUSE(pl_scene_create(ctx, &def, &scene), def, good, solver, (pl_solver_kind)-1, "solver");
     assert_null(scene);
     assert_ok(ctx, pl_scene_create(ctx, NULL, &scene)); /* NULL = the defaults */
     assert_true(pl_scene_get_def(scene).time_step == 0.01);
@@ -75,7 +75,7 @@ static void test_body(void **state)
     REFUSE(pl_scene_add_body(w.scene, &def, NULL), def, good, density, 0, "density");
     REFUSE(pl_scene_add_body(w.scene, &def, NULL), def, good, thickness, 0, "thickness");
     REFUSE(pl_scene_add_body(w.scene, &def, NULL), def, good, poisson, 0.5, "poisson");
-    REFUSE(pl_scene_add_body(w.scene, &def, NULL), def, good, model, (pl_model)3, "model");
+    REFUSE(pl_scene_add_body(w.scene, &def, NULL), def, good, model, (pl_material)3, "model");
     REFUSE(pl_scene_add_body(w.scene, &def, NULL), def, good, reading, (pl_reading)-2, "reading");
     REFUSE(pl_scene_add_body(w.scene, &def, NULL), def, good, velocity[1], NAN, "velocity");
     REFUSE(pl_scene_add_body(w.scene, &def, NULL), def, good, angular_velocity[2], INFINITY,

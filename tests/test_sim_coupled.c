@@ -141,7 +141,7 @@ static void test_sliding(void **state)
 static void test_impacts(void **state)
 {
     (void)state;
-    const pl_model models[] = {PL_NEO_HOOKEAN, PL_COROTATED};
+    const pl_material models[] = {PL_NEO_HOOKEAN, PL_COROTATED};
     pl_context *ctx = test_context(1);
     for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
         test_world w = world_new(ctx, world_def(0.01, 0, 0, -9.81));

@@ -69,7 +69,7 @@ static bool look(void *user, int step, const double *q, const double *v, const d
 }
 
 typedef struct options {
-    pl_solver solver;
+    pl_solver_kind solver;
     size_t budget;
     pl_preconditioner preconditioner;
 } options;
@@ -194,7 +194,7 @@ static void test_step_after_failure(void **state)
 static void test_warm_steps_do_not_allocate(void **state)
 {
     (void)state;
-    const pl_solver solvers[] = {PL_SOLVER_DIRECT, PL_SOLVER_LAGGED, PL_SOLVER_CONSTANT};
+    const pl_solver_kind solvers[] = {PL_SOLVER_DIRECT, PL_SOLVER_LAGGED, PL_SOLVER_CONSTANT};
     for (int s = 0; s < 3; s++) {
         test_allocator allocator = {0};
         pl_context *ctx = test_context_with(&allocator, 1);

@@ -69,7 +69,7 @@ static double true_residual(const test_world *w, const double *q0, const double 
 }
 
 /* A box thrown down on a rough floor, a cloth falling on a sphere, or a bar held at one end. */
-static test_world scene_of(pl_context *ctx, int kind, pl_model model, pl_reading reading,
+static test_world scene_of(pl_context *ctx, int kind, pl_material model, pl_reading reading,
                            pl_scene_def def)
 {
     test_world w = world_new(ctx, def);
@@ -108,7 +108,7 @@ static void test_true_residual(void **state)
             pl_scene_def def = world_def(0.01, 0, 0, -9.81);
             def.solver = material < 6 ? PL_SOLVER_DIRECT : PL_SOLVER_LAGGED;
             test_world w =
-                scene_of(ctx, kind, (pl_model)(material % 3), (pl_reading)(material / 3 % 2), def);
+                scene_of(ctx, kind, (pl_material)(material % 3), (pl_reading)(material / 3 % 2), def);
             int contacts = 0;
             for (int k = 0; k < 12; k++) {
                 memcpy(q0, w.state->q, sizeof(double) * 3 * (size_t)w.n);
@@ -138,7 +138,7 @@ static void test_solvers_agree(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    const pl_solver solvers[] = {PL_SOLVER_DIRECT, PL_SOLVER_LAGGED, PL_SOLVER_CONSTANT,
+    const pl_solver_kind solvers[] = {PL_SOLVER_DIRECT, PL_SOLVER_LAGGED, PL_SOLVER_CONSTANT,
                                  PL_SOLVER_AUTO};
     double first[3 * 64];
     for (int kind = 0; kind < 3; kind++)
@@ -332,7 +332,7 @@ static void test_inverted_start(void **state)
     pl_context *ctx = test_context(1);
     for (int model = 0; model < 3; model++) {
         test_world w = world_new(ctx, world_def(0.02, 0, 0, 0));
-        pl_body_def body = world_body((pl_model)model, PL_PROJECTIVE, 1e5);
+        pl_body_def body = world_body((pl_material)model, PL_PROJECTIVE, 1e5);
         body.damping = 20;
         pl_mesh *mesh = world_grid(ctx, 3, 3, 3, 0.05, 0, 0, 0);
         double start[3 * 27];

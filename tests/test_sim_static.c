@@ -30,7 +30,7 @@ static void settle(test_world *w, const pl_inputs *inputs, double length)
  * Stretch per unit length of a bar of E, nu under the nominal stress LOAD E along x. It is pulled at
  * both ends and held nowhere, so stress is uniform and linear tets are exact.
  */
-static double stretch(pl_context *ctx, pl_model model, pl_reading reading, double poisson,
+static double stretch(pl_context *ctx, pl_material model, pl_reading reading, double poisson,
                       double *across)
 {
     const double side = 0.05, young = 1e5;
@@ -86,7 +86,7 @@ static void test_bar_stretch(void **state)
         for (int reading = PL_EXACT; reading <= PL_PROJECTIVE; reading++)
             for (int k = 0; k < 3; k++) {
                 double nu = poissons[k], young = 1e5, across;
-                double along = stretch(ctx, (pl_model)model, (pl_reading)reading, nu, &across);
+                double along = stretch(ctx, (pl_material)model, (pl_reading)reading, nu, &across);
                 double mu = young / (2 * (1 + nu)), bulk3 = young / (1 - 2 * nu); /* 3K */
                 if (reading == PL_PROJECTIVE) {
                     bulk3 = 2 * mu * bulk3 / (2 * mu + bulk3);

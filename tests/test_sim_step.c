@@ -7,7 +7,7 @@
 
 static const struct {
     const char *name;
-    pl_model model;
+    pl_material model;
     pl_reading reading;
 } materials[] = {
     {"ARAP", PL_ARAP, PL_EXACT},

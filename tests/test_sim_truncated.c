@@ -8,7 +8,7 @@
 #include "sim/sim.h"
 
 /* A soft bar; its sim has a factor made at rest. */
-static test_world soft_bar(pl_context *ctx, pl_model model)
+static test_world soft_bar(pl_context *ctx, pl_material model)
 {
     test_world w = world_new(ctx, world_def(0.05, 0, 0, 0));
     world_add(&w, world_body(model, PL_PROJECTIVE, 1e4), world_grid(ctx, 13, 4, 4, 0.02, 0, 0, 0));
@@ -30,7 +30,7 @@ static void test_newton_step(void **state)
     (void)state;
     pl_context *ctx = test_context(1);
     for (int model = 0; model < 3; model++) {
-        test_world w = soft_bar(ctx, (pl_model)model);
+        test_world w = soft_bar(ctx, (pl_material)model);
         double *q = w.state->q, *step = calloc(3 * (size_t)w.n, sizeof *step);
         double *product = calloc(3 * (size_t)w.n, sizeof *product), left = 0, all = 0;
         for (int i = 0; i < w.n; i++) {
@@ -94,7 +94,7 @@ static void test_folding(void **state)
     pl_context *ctx = test_context(1);
     for (int model = 1; model < 3; model++) {
         test_world w = world_new(ctx, world_def(0.05, 0, 0, -9.81));
-        pl_body_def body = world_body((pl_model)model, PL_PROJECTIVE, 3e3);
+        pl_body_def body = world_body((pl_material)model, PL_PROJECTIVE, 3e3);
         body.velocity[0] = -1;
         int b = world_add(&w, body, world_grid(ctx, 13, 4, 4, 0.02, 0, 0, 0));
         int end[16], count = 0;

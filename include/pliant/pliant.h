@@ -193,19 +193,19 @@ typedef struct pl_table {
     const double *value; /* [count, width]; the width is stated where the table is used */
 } pl_table;
 
-typedef enum pl_model { PL_ARAP, PL_COROTATED, PL_NEO_HOOKEAN } pl_model;
+typedef enum pl_material { PL_ARAP, PL_COROTATED, PL_NEO_HOOKEAN } pl_material;
 
 /* exact: stress is the energy's derivative, E and nu mean what an engineer expects.
  * projective: the body feels the Moreau envelope of the energy, as local-global solvers do. */
 typedef enum pl_reading { PL_EXACT, PL_PROJECTIVE } pl_reading;
 
 /* How 𝓔⁻¹ is applied in the forward solve. */
-typedef enum pl_solver {
+typedef enum pl_solver_kind {
     PL_SOLVER_AUTO,     /* by measured cost */
     PL_SOLVER_DIRECT,   /* Cholesky of the true tangent in every Newton step */
     PL_SOLVER_LAGGED,   /* Cholesky of a recent true tangent; CG with it where that alone is slow */
     PL_SOLVER_CONSTANT, /* Cholesky of the constant matrix A of the local-global method; CG with it */
-} pl_solver;
+} pl_solver_kind;
 
 typedef struct pl_scene pl_scene;
 
@@ -217,7 +217,7 @@ typedef struct pl_scene_def {
     int max_splits;          /* a step may be halved this many times over; default 6 */
     double contact_epsilon2; /* eps^2 = delta_n * lambda_n of a contact, N m; default 0.5e-12 */
     double contact_margin;   /* vertices closer than this to a collider become contacts, m; 0 = auto */
-    pl_solver solver;
+    pl_solver_kind solver;
 } pl_scene_def;
 
 PL_API pl_scene_def pl_scene_def_default(void);
@@ -230,7 +230,7 @@ PL_API void pl_scene_destroy(pl_scene *scene); /* after every sim made from it; 
 typedef struct pl_body_def {
     const char *name;    /* NULL = "body<index>" */
     const pl_mesh *mesh; /* the rest shape; copied */
-    pl_model model;      /* default Neo-Hookean */
+    pl_material model;      /* default Neo-Hookean */
     pl_reading reading;  /* default exact */
     double young;        /* Pa; default 1e5 */
     double poisson;      /* in [0, 0.499]; default 0.3; ignored by ARAP */

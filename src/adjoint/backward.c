@@ -22,7 +22,7 @@ static pl_status add_loss(backward *b, int step, const double *q, const double *
     pl_context *ctx = b->sweep.rollout->sim->ctx;
     if (!b->loss(b->user, step, q, v, &b->value, b->dq, b->dv))
         return pl_fail(ctx, PL_ERROR_INTERRUPTED, "the loss stopped the sweep at step %d", step);
-    for (int i = 0; i < 3 * b->sweep.rollout->sim->n; i++)
+    for (int i = 0; i < 3 * b->sweep.rollout->sim->scene->vertex_count; i++)
         if (!isfinite(b->dq[i]) || !isfinite(b->dv[i]))
             return pl_fail(ctx, PL_ERROR_NUMERIC,
                            "step %d: the loss's derivative at vertex %d is not finite", step, i / 3);
@@ -33,7 +33,7 @@ static pl_status reverse_substep(backward *b, const pl_tape *tape, int k, const 
 {
     pl_sweep *s = &b->sweep;
     const pl_tape_entry *e = &tape->entries[k];
-    int n3 = 3 * s->rollout->sim->n;
+    int n3 = 3 * s->rollout->sim->scene->vertex_count;
     PL_TRY(pl_sweep_substep(s, tape, k, start, b->v0));
     if (e->to == 1) {
         for (int i = 0; i < n3; i++)
@@ -81,7 +81,7 @@ pl_status pl_rollout_backward(pl_rollout *r, const pl_adjoint_def *def, pl_loss_
 {
     pl_sim *sim = r->sim;
     pl_status status = PL_OK;
-    size_t n3 = 3 * (size_t)sim->n;
+    size_t n3 = 3 * (size_t)sim->scene->vertex_count;
     double began = pl_milliseconds(), recomputing = r->recomputing;
     int recomputed = r->recomputed;
     PL_TRY(check_gradient(r, gradient));

@@ -96,10 +96,10 @@ static void classify(check *c, const pl_state *state, const pl_step_info *info)
     pl_check_regimes *r = &c->result->regimes, before = *r;
     int colliders = sim->scene->collider_count;
     double h = c->trial.params->values->def.time_step;
-    memset(c->active, 0, sizeof(int) * (size_t)sim->n * (size_t)colliders);
+    memset(c->active, 0, sizeof(int) * (size_t)sim->scene->vertex_count * (size_t)colliders);
     for (int k = 0; k < state->contact_count; k++) {
         const pl_contact *p = &state->contacts[k];
-        double rho = h * h / sim->mass[p->vertex];
+        double rho = h * h / sim->matter.mass[p->vertex];
         int place = p->vertex * colliders + p->collider;
         if (rho * p->force_normal <= p->gap)
             continue;
@@ -140,7 +140,7 @@ static bool watch(void *user, int step, const pl_state *state, const pl_step_inf
 
 static bool loss_term(check *c, int step, const double *q, const double *v)
 {
-    size_t bytes = sizeof(double) * 3 * (size_t)c->trial.sim->n;
+    size_t bytes = sizeof(double) * 3 * (size_t)c->trial.sim->scene->vertex_count;
     memset(c->dq, 0, bytes);
     memset(c->dv, 0, bytes);
     return c->def->loss(c->def->loss_user, step, q, v, &c->value, c->dq, c->dv);
@@ -197,7 +197,7 @@ static bool tangent_term(void *user, int step, const double *q, const double *v,
     if (!loss_term(c, step, q, v))
         return false;
     c->value = kept;
-    for (int i = 0; i < 3 * c->trial.sim->n; i++)
+    for (int i = 0; i < 3 * c->trial.sim->scene->vertex_count; i++)
         c->value += c->dq[i] * dq[i] + c->dv[i] * dv[i];
     return true;
 }
@@ -345,7 +345,8 @@ static pl_status allocate(check *c, pl_sim *sim, const pl_state *start)
 {
     pl_status status = PL_OK;
     const pl_scene *scene = sim->scene;
-    size_t n3 = 3 * (size_t)sim->n, pairs = (size_t)sim->n * (size_t)scene->collider_count;
+    size_t n3 = 3 * (size_t)sim->scene->vertex_count,
+           pairs = (size_t)sim->scene->vertex_count * (size_t)scene->collider_count;
     int kinds = 0;
     pl_values *values;
     PL_CHECK(pl_trial_create(sim, start, &c->def->inputs, c->def->steps, &c->trial), done);

@@ -116,7 +116,7 @@ static double input_weight(const pl_trial *t, const pl_knob *k, int index)
     case PL_VELOCITY:
         return fmax(largest(k->base, k->count), 0.1);
     case PL_VERTEX_FORCE: /* the vertex's weight, N */
-        return 9.81 * t->sim->mass[index / 3 % t->sim->n];
+        return 9.81 * t->sim->matter.mass[index / 3 % t->sim->scene->vertex_count];
     case PL_POSITION:
     case PL_PIN_TARGET:
         return length_scale(t);

@@ -51,22 +51,31 @@ static void choose(pl_adjoint_def *d)
 pl_status pl_linear_create(pl_sim *sim, const pl_adjoint_def *def, pl_linear *out)
 {
     pl_status status = PL_OK;
-    *out = (pl_linear){.sim = sim, .def = def ? *def : pl_adjoint_def_default()};
-    PL_TRY(check_def(sim->ctx, &out->def));
+    const pl_scene *scene = sim->scene;
+    *out = (pl_linear){.ctx = scene->ctx,
+                       .scene = scene,
+                       .n = scene->vertex_count,
+                       .def = def ? *def : pl_adjoint_def_default(),
+                       .shapes = sim->solver.shapes,
+                       .sub = {.scene = scene, .pattern = sim->model->pattern, .matter = &sim->matter}};
+    pl_context *ctx = scene->ctx;
+    PL_TRY(check_def(ctx, &out->def));
     choose(&out->def);
     if (out->def.contact_epsilon2 == 0)
-        out->def.contact_epsilon2 = sim->values->def.contact_epsilon2;
-    PL_NEW(sim->ctx, out->u, 3 * sim->n, done);
-    PL_NEW(sim->ctx, out->work, 3 * sim->n, done);
+        out->def.contact_epsilon2 = sim->matter.values->def.contact_epsilon2;
+    PL_CHECK(pl_matrix_create(sim->model, &out->meter, &out->matrix), done);
+    PL_CHECK(pl_delassus_create(ctx, out->n, &out->delassus), done);
+    PL_NEW(ctx, out->u, 3 * out->n, done);
+    PL_NEW(ctx, out->work, 3 * out->n, done);
     if (out->def.preconditioner == PL_PRECONDITION_JACOBI)
-        PL_NEW(sim->ctx, out->diagonal_inverse, 9 * sim->n, done);
+        PL_NEW(ctx, out->diagonal_inverse, 9 * out->n, done);
     if (out->def.preconditioner >= PL_PRECONDITION_WOODBURY) {
-        PL_NEW(sim->ctx, out->reference, 3 * sim->n, done);
-        PL_NEW(sim->ctx, out->turn, 9 * sim->n, done);
+        PL_NEW(ctx, out->reference, 3 * out->n, done);
+        PL_NEW(ctx, out->turn, 9 * out->n, done);
     }
     out->turning = out->def.preconditioner == PL_PRECONDITION_WOODBURY;
-    for (int b = 0; out->turning && b < sim->scene->body_count; b++) {
-        const pl_body *body = &sim->scene->bodies[b];
+    for (int b = 0; out->turning && b < scene->body_count; b++) {
+        const pl_body *body = &scene->bodies[b];
         memcpy(out->reference + 3 * (size_t)body->vertex_offset, body->mesh->vertices,
                sizeof(double) * 3 * (size_t)body->mesh->vertex_count);
     }
@@ -80,20 +89,23 @@ void pl_linear_free(pl_linear *l)
         l->u,         l->laws, l->d_mu,  l->rho,  l->rhs,   l->solution, l->work, l->diagonal_inverse,
         l->reference, l->turn, l->ahead, l->lift, l->motion};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        pl_free(l->sim->ctx, arrays[k]);
-    pl_schur_free(l->sim->ctx, &l->schur);
-    pl_firm_free(l->sim->ctx, &l->firm);
-    pl_contact_set_free(l->sim->ctx, &l->turned);
-    pl_krylov_free(l->sim->ctx, &l->krylov);
+        pl_free(l->ctx, arrays[k]);
+    pl_matrix_free(&l->matrix);
+    pl_contact_set_free(l->ctx, &l->contacts);
+    pl_delassus_free(l->ctx, &l->delassus);
+    pl_schur_free(l->ctx, &l->schur);
+    pl_firm_free(l->ctx, &l->firm);
+    pl_contact_set_free(l->ctx, &l->turned);
+    pl_krylov_free(l->ctx, &l->krylov);
 }
 
 static pl_status reserve(pl_linear *l, int m)
 {
-    pl_context *ctx = l->sim->ctx;
+    pl_context *ctx = l->ctx;
     pl_status status = PL_OK;
     if (l->rhs && m <= l->contact_capacity)
         return PL_OK;
-    size_t room = (size_t)m + (size_t)m / 2 + 8, size = 3 * (size_t)l->sim->n + 3 * room;
+    size_t room = (size_t)m + (size_t)m / 2 + 8, size = 3 * (size_t)l->n + 3 * room;
     void **arrays[] = {(void **)&l->laws,     (void **)&l->d_mu, (void **)&l->rho,   (void **)&l->rhs,
                        (void **)&l->solution, (void **)&l->lift, (void **)&l->motion};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
@@ -120,10 +132,9 @@ done:
 /* Contacts at their places with the tape's forces, and the law's derivative at each. */
 static pl_status place_contacts(pl_linear *l, int m, const pl_tape_contact *tape)
 {
-    pl_sim *sim = l->sim;
-    pl_contact_set *set = &sim->contacts;
-    pl_obstacles o = pl_substep_obstacles(sim, &l->sub);
-    PL_TRY(pl_grow(sim->ctx, (void **)&set->points, &set->capacity, m, sizeof *set->points));
+    pl_contact_set *set = &l->contacts;
+    pl_obstacles o = pl_substep_obstacles(&l->sub, l->shapes);
+    PL_TRY(pl_grow(l->ctx, (void **)&set->points, &set->capacity, m, sizeof *set->points));
     set->count = m;
     for (int c = 0; c < m; c++) {
         pl_contact_point *p = &set->points[c];
@@ -132,7 +143,7 @@ static pl_status place_contacts(pl_linear *l, int m, const pl_tape_contact *tape
         pl_contact_place(&o, tape[c].vertex, tape[c].collider, l->sub.q0 + 3 * (size_t)tape[c].vertex,
                          p);
         memcpy(p->lambda, tape[c].lambda, sizeof p->lambda);
-        l->rho[c] = l->sub.h * l->sub.h / sim->mass[tape[c].vertex];
+        l->rho[c] = l->sub.h * l->sub.h / l->sub.matter->mass[tape[c].vertex];
         pl_law law = {.mu = p->mu, .epsilon2 = l->def.contact_epsilon2, .rho = l->rho[c]};
         pl_contact_delta(p, l->u, delta);
         pl_law_resolve(&law, delta, p->lambda, &point);
@@ -144,10 +155,9 @@ static pl_status place_contacts(pl_linear *l, int m, const pl_tape_contact *tape
 pl_status pl_linear_setup(pl_linear *l, const double *q, int contact_count,
                           const pl_tape_contact *contacts)
 {
-    pl_sim *sim = l->sim;
     PL_TRY(reserve(l, contact_count));
     l->q = q;
-    for (int i = 0; i < 3 * sim->n; i++)
+    for (int i = 0; i < 3 * l->n; i++)
         l->u[i] = q[i] - l->sub.q0[i];
     PL_TRY(place_contacts(l, contact_count, contacts));
     return pl_precondition_setup(l);
@@ -157,12 +167,11 @@ pl_status pl_linear_setup(pl_linear *l, const double *q, int contact_count,
 static pl_status apply(void *user, const double *x, double *y)
 {
     const pl_linear *l = user;
-    const pl_sim *sim = l->sim;
-    size_t n = (size_t)sim->n;
+    size_t n = (size_t)l->n;
     double h2 = l->sub.h * l->sub.h;
-    pl_bsr_multiply(sim->ctx->threads, pl_elastic_pattern(sim->elastic), sim->tangent, x, y);
-    for (int c = 0; c < sim->contacts.count; c++) {
-        const pl_contact_point *p = &sim->contacts.points[c];
+    pl_bsr_multiply(l->ctx->threads, l->matrix.model->pattern, l->matrix.tangent, x, y);
+    for (int c = 0; c < l->contacts.count; c++) {
+        const pl_contact_point *p = &l->contacts.points[c];
         const pl_law_linear *law = &l->laws[c];
         const double *w = x + 3 * n + 3 * (size_t)c;
         double *out = y + 3 * n + 3 * (size_t)c, at[3], a[3];
@@ -188,9 +197,9 @@ static pl_status apply(void *user, const double *x, double *y)
 static void scale_rhs(pl_linear *l)
 {
     double h2 = l->transposed ? 1 : l->sub.h * l->sub.h;
-    for (int c = 0; c < l->sim->contacts.count; c++)
+    for (int c = 0; c < l->contacts.count; c++)
         for (int k = 0; k < 3; k++)
-            l->rhs[3 * (size_t)l->sim->n + (size_t)(3 * c + k)] *= h2 / l->rho[c];
+            l->rhs[3 * (size_t)l->n + (size_t)(3 * c + k)] *= h2 / l->rho[c];
 }
 
 /* The stationary iteration of DiffPD, x <- x + A^-1 (rhs - matrix x): a baseline that diverges with
@@ -217,14 +226,14 @@ static pl_status richardson(pl_linear *l, int size, pl_operator a, pl_operator p
 
 static pl_status solve_once(pl_linear *l, int most, pl_krylov_result *out)
 {
-    int size = 3 * l->sim->n + 3 * l->sim->contacts.count;
+    int size = 3 * l->n + 3 * l->contacts.count;
     pl_operator a = {.apply = apply, .user = l}, p = {.apply = pl_precondition_apply, .user = l};
     double tolerance = l->def.tolerance;
     if (l->def.preconditioner == PL_PRECONDITION_NONE)
         p.apply = NULL;
     if (l->def.solver == PL_ADJOINT_SEMI_IMPLICIT)
         return richardson(l, size, a, p, out);
-    if (l->sim->contacts.count == 0) {
+    if (l->contacts.count == 0) {
         PL_TRY(pl_cg(&l->krylov, size, a, p, l->rhs, l->solution, tolerance, most, out));
         if (!out->indefinite)
             return PL_OK;
@@ -257,14 +266,13 @@ static pl_status solve_lagging(pl_linear *l, int fresh, pl_krylov_result *out)
  */
 static pl_status lift_pinned(pl_linear *l)
 {
-    const pl_sim *sim = l->sim;
-    const pl_pattern *pattern = pl_elastic_pattern(sim->elastic);
-    int size = 3 * sim->n + 3 * sim->contacts.count;
+    const pl_pattern *pattern = l->matrix.model->pattern;
+    int size = 3 * l->n + 3 * l->contacts.count;
     memset(l->lift, 0, sizeof(double) * (size_t)size);
-    for (int p = 0; p < sim->scene->pin_vertex_count; p++) {
-        int i = sim->scene->pin_vertex[p];
+    for (int p = 0; p < l->scene->pin_vertex_count; p++) {
+        int i = l->scene->pin_vertex[p];
         double inverse[9];
-        pl_inverse3(sim->tangent + 9 * (size_t)pattern->diag[i], inverse);
+        pl_inverse3(l->matrix.tangent + 9 * (size_t)pattern->diag[i], inverse);
         pl_mat3_vec(inverse, l->rhs + 3 * (size_t)i, l->lift + 3 * (size_t)i);
     }
     PL_TRY(apply(l, l->lift, l->solution));
@@ -276,7 +284,7 @@ static pl_status lift_pinned(pl_linear *l)
  * the preconditioner's, can tell from 0. Gives back its length. */
 static double normalise(pl_linear *l)
 {
-    int size = 3 * l->sim->n + 3 * l->sim->contacts.count;
+    int size = 3 * l->n + 3 * l->contacts.count;
     double norm = cblas_dnrm2(size, l->rhs, 1);
     if (norm > 0)
         cblas_dscal(size, 1 / norm, l->rhs, 1);
@@ -286,10 +294,10 @@ static double normalise(pl_linear *l)
 pl_status pl_linear_solve(pl_linear *l, bool transposed)
 {
     pl_krylov_result result = {0};
-    int fresh = l->sim->contacts.count > 0 ? FRESH_GMRES : FRESH_CG;
+    int fresh = l->contacts.count > 0 ? FRESH_GMRES : FRESH_CG;
     l->transposed = transposed;
     scale_rhs(l);
-    bool lifted = !transposed && l->sim->scene->pin_vertex_count > 0;
+    bool lifted = !transposed && l->scene->pin_vertex_count > 0;
     if (lifted)
         PL_TRY(lift_pinned(l));
     double norm = normalise(l);
@@ -299,7 +307,7 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
         PL_TRY(solve_once(l, l->def.max_iterations, &result));
         l->iterations += result.iterations;
     }
-    int size = 3 * l->sim->n + 3 * l->sim->contacts.count;
+    int size = 3 * l->n + 3 * l->contacts.count;
     cblas_dscal(size, norm, l->solution, 1);
     if (lifted)
         cblas_daxpy(size, 1, l->lift, 1, l->solution, 1);
@@ -310,15 +318,14 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
     l->residual = fmax(l->residual, result.residual);
     if (!result.converged)
         return pl_fail(
-            l->sim->ctx, PL_ERROR_CONVERGENCE,
+            l->ctx, PL_ERROR_CONVERGENCE,
             "step %d: the linearised system reached a relative residual of %.2g in %d iterations, "
             "not %.2g (%d contacts)",
-            l->sub.step + 1, result.residual, result.iterations, l->def.tolerance,
-            l->sim->contacts.count);
+            l->sub.step + 1, result.residual, result.iterations, l->def.tolerance, l->contacts.count);
     return PL_OK;
 }
 
 void pl_linear_pull(const pl_linear *l, int c, double a[3])
 {
-    pl_mat3_tvec(l->laws[c].d_delta, l->solution + 3 * (size_t)l->sim->n + 3 * (size_t)c, a);
+    pl_mat3_tvec(l->laws[c].d_delta, l->solution + 3 * (size_t)l->n + 3 * (size_t)c, a);
 }

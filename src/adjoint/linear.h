@@ -16,11 +16,18 @@
 #include "sim/rollout.h"
 
 typedef struct pl_linear {
-    pl_sim *sim;
+    pl_context *ctx;
+    const pl_scene *scene;
+    int n;
     pl_adjoint_def def;
-    pl_substep sub;  /* the substep, with q0, v0, drive, poses */
-    const double *q; /* [n, 3] its solution */
-    double *u;       /* [n, 3] q - q0 */
+    pl_meter meter;
+    pl_matrix matrix;        /* E, and the factor that preconditions it */
+    pl_contact_set contacts; /* of the substep, with the tape's forces */
+    pl_delassus delassus;
+    pl_collider *const *shapes; /* the sim's */
+    pl_substep sub;             /* the substep, with q0, v0, drive, poses */
+    const double *q;            /* [n, 3] its solution */
+    double *u;                  /* [n, 3] q - q0 */
 
     int contact_capacity;
     pl_law_linear *laws;      /* [m] Dd, Dl */
@@ -37,8 +44,11 @@ typedef struct pl_linear {
     bool turning;             /* if used */
     pl_contact_set turned;    /* the contacts, seen from where the factor was made */
 
+    int touched_count; /* of the substep's own contacts, the first of */
     int ahead_count, ahead_capacity;
-    int *ahead; /* [ahead_count] vertices that substeps soon to come touch, repeats included */
+    int *ahead; /* [ahead_count] vertices that this substep and those soon to come touch, repeats
+                 * included
+                 */
 
     pl_krylov krylov;
     double *rhs, *solution; /* [3 n + 3 m] */
@@ -54,6 +64,7 @@ typedef struct pl_linear {
     double residual; /* largest so far */
 } pl_linear;
 
+/* For substeps of the sim's model; pointers of l->sub that are the same for all of them are set. */
 pl_status pl_linear_create(pl_sim *sim, const pl_adjoint_def *def, pl_linear *out);
 void pl_linear_free(pl_linear *l);
 

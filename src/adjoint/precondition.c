@@ -10,6 +10,7 @@
 
 #include "core/vec.h"
 #include "linalg/polar.h"
+#include "terms/term.h"
 
 #define DENSE_RATE 20e9 /* flops a second */
 #define WEAK       1e-7 /* of Dl, in forces: what rows left out of the LU may hear of other */
@@ -23,16 +24,15 @@ static bool through_contact_space(const pl_linear *l)
            l->def.preconditioner == PL_PRECONDITION_LAGGED;
 }
 
-/* sim->tangent = E at the solution, exact. */
+/* l->matrix.tangent = E at the solution, exact. */
 static pl_status exact_tangent(pl_linear *l)
 {
-    pl_sim *sim = l->sim;
     double h = l->sub.h;
-    pl_matrix_diagonal(sim, h);
+    pl_matrix_diagonal(&l->matrix, l->sub.matter, h);
     pl_elastic_result e =
-        pl_elastic_evaluate(sim->elastic, l->q, false, h * h, sim->diagonal, NULL, sim->tangent);
+        pl_terms_tangent(&l->sub, l->q, false, h * h, l->matrix.diagonal, l->matrix.tangent);
     if (e.inadmissible >= 0)
-        return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "step %d: element %d is inverted", l->sub.step + 1,
+        return pl_fail(l->ctx, PL_ERROR_NUMERIC, "step %d: element %d is inverted", l->sub.step + 1,
                        e.inadmissible);
     return PL_OK;
 }
@@ -41,8 +41,8 @@ static pl_status exact_tangent(pl_linear *l)
  * factor was made. */
 static void turn_vertices(pl_linear *l)
 {
-    const pl_pattern *p = pl_elastic_pattern(l->sim->elastic);
-#pragma omp parallel for num_threads(l->sim->ctx->threads) schedule(static)
+    const pl_pattern *p = l->matrix.model->pattern;
+#pragma omp parallel for num_threads(l->ctx->threads) schedule(static)
     for (int i = 0; i < p->n; i++) {
         double f[9] = {0};
         const double *made = l->reference;
@@ -60,7 +60,7 @@ static void turn_vertices(pl_linear *l)
 /* The contacts as the factor's frame sees them: H, or H R. */
 static void turn_contacts(pl_linear *l)
 {
-    const pl_contact_set *set = &l->sim->contacts;
+    const pl_contact_set *set = &l->contacts;
     for (int c = 0; c < set->count; c++) {
         pl_contact_point *p = &l->turned.points[c];
         *p = set->points[c];
@@ -74,10 +74,9 @@ static void turn_contacts(pl_linear *l)
 /* What solves with S = Dl + Dd W need: W^-1 where most rows are firm and it pays, or an LU. */
 static pl_status factor_contacts(pl_linear *l, bool *singular)
 {
-    pl_sim *sim = l->sim;
-    pl_context *ctx = sim->ctx;
-    pl_delassus *d = &sim->delassus;
-    int m = sim->contacts.count;
+    pl_context *ctx = l->ctx;
+    pl_delassus *d = &l->delassus;
+    int m = l->contacts.count;
     bool suits = m >= PL_MANY_CONTACTS && pl_firm_suits(m, d->rho, l->laws, GIVE, WEAK);
     l->through_firm = false;
     *singular = false;
@@ -99,24 +98,23 @@ static pl_status factor_contacts(pl_linear *l, bool *singular)
 static void solve_schur(pl_linear *l, double *x)
 {
     if (l->through_firm)
-        pl_firm_solve(l->sim->ctx, &l->firm, l->stiffness, l->transposed, x, x);
+        pl_firm_solve(l->ctx, &l->firm, l->stiffness, l->transposed, x, x);
     else
-        pl_schur_solve(l->sim->ctx, &l->schur, l->transposed, x, x);
+        pl_schur_solve(l->ctx, &l->schur, l->transposed, x, x);
 }
 
 /* W at the contacts of this substep, and solves with S. */
 static pl_status factor_schur(pl_linear *l)
 {
-    pl_sim *sim = l->sim;
     bool singular;
-    if (sim->contacts.count == 0)
+    if (l->contacts.count == 0)
         return PL_OK;
     turn_contacts(l);
-    PL_TRY(pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), l->sub.h, &l->turned));
-    pl_matrix_focus(sim);
+    PL_TRY(pl_delassus_build(l->ctx, &l->delassus, pl_matrix_factor(&l->matrix), l->sub.h, &l->turned));
+    pl_matrix_focus(&l->matrix, l->touched_count, l->ahead);
     PL_TRY(factor_contacts(l, &singular));
     if (singular)
-        return pl_fail(sim->ctx, PL_ERROR_NUMERIC, "step %d: the contact block is singular",
+        return pl_fail(l->ctx, PL_ERROR_NUMERIC, "step %d: the contact block is singular",
                        l->sub.step + 1);
     return PL_OK;
 }
@@ -125,57 +123,48 @@ static pl_status factor_schur(pl_linear *l)
  * vertices that it did not reckon with cost a solve each. */
 static pl_status refresh_factor(pl_linear *l)
 {
-    pl_sim *sim = l->sim;
-    pl_contact_set *set = &sim->contacts;
-    int m = set->count;
-    PL_TRY(pl_grow(sim->ctx, (void **)&set->points, &set->capacity, m + l->ahead_count,
-                   sizeof *set->points));
-    for (int k = 0; k < l->ahead_count; k++)
-        set->points[m + k].vertex[0] = l->ahead[k];
-    set->count = m + l->ahead_count;
-    pl_status status = pl_matrix_refresh(sim, PL_FACTOR_TANGENT, l->sub.h, l->q);
-    set->count = m;
-    return status;
+    pl_delassus_reset(&l->delassus);
+    return pl_matrix_refresh(&l->matrix, &l->sub, PL_FACTOR_TANGENT, l->q, l->ahead_count, l->ahead);
 }
 
 pl_status pl_precondition_refresh(pl_linear *l)
 {
-    pl_sim *sim = l->sim;
     PL_TRY(refresh_factor(l));
-    pl_chol_use_half(pl_matrix_factor(sim), false);
+    pl_chol_use_half(pl_matrix_factor(&l->matrix), false);
     l->factorizations++;
     l->excess = l->age = 0;
     l->turning = false;
-    memcpy(l->reference, l->q, sizeof(double) * 3 * (size_t)sim->n);
+    memcpy(l->reference, l->q, sizeof(double) * 3 * (size_t)l->n);
     PL_TRY(exact_tangent(l)); /* the factor may have been of a clamped one */
     return factor_schur(l);
 }
 
 static void invert_diagonal(pl_linear *l)
 {
-    const pl_pattern *pattern = pl_elastic_pattern(l->sim->elastic);
-    for (int i = 0; i < l->sim->n; i++)
-        pl_inverse3(l->sim->tangent + 9 * (size_t)pattern->diag[i],
+    const pl_pattern *pattern = l->matrix.model->pattern;
+    for (int i = 0; i < l->n; i++)
+        pl_inverse3(l->matrix.tangent + 9 * (size_t)pattern->diag[i],
                     l->diagonal_inverse + 9 * (size_t)i);
 }
 
 /* The factor of the tangent at rest, or of A: made once for a time step. */
 static pl_status constant_factor(pl_linear *l)
 {
-    pl_sim *sim = l->sim;
     bool woodbury = l->def.preconditioner == PL_PRECONDITION_WOODBURY;
     pl_factor_kind kind = woodbury ? PL_FACTOR_TANGENT : PL_FACTOR_CONSTANT;
-    if (sim->factor == kind && sim->factor_h == l->sub.h)
+    if (l->matrix.kind == kind && l->matrix.h == l->sub.h)
         return PL_OK;
     l->factorizations++;
-    return pl_matrix_refresh(sim, kind, l->sub.h, woodbury ? l->reference : l->q);
+    pl_delassus_reset(&l->delassus);
+    return pl_matrix_refresh(&l->matrix, &l->sub, kind, woodbury ? l->reference : l->q,
+                             l->touched_count, l->ahead);
 }
 
 double pl_precondition_patience(const pl_linear *l)
 {
-    const pl_costs *c = &l->sim->costs;
-    double size = 3.0 * l->sim->contacts.count; /* E^-1 between the contacts is made anew as well, */
-    double solves = size > 0 ? 2 : 1;           /* and paths to them are gone four times */
+    const pl_costs *c = &l->matrix.costs;
+    double size = 3.0 * l->contacts.count; /* E^-1 between the contacts is made anew as well, */
+    double solves = size > 0 ? 2 : 1;      /* and paths to them are gone four times */
     return (c->factor + 2 * c->assembly + size * size * size / DENSE_RATE) /
            (solves * c->solve + c->product);
 }
@@ -185,8 +174,7 @@ double pl_precondition_patience(const pl_linear *l)
  * was found not to pay. */
 static bool wants_refresh(pl_linear *l)
 {
-    const pl_sim *sim = l->sim;
-    if (sim->factor != PL_FACTOR_TANGENT || sim->factor_h != l->sub.h) {
+    if (l->matrix.kind != PL_FACTOR_TANGENT || l->matrix.h != l->sub.h) {
         l->hold = l->last_hold = 0; /* as where a limited tape begins anew */
         return true;
     }
@@ -208,7 +196,7 @@ pl_status pl_precondition_setup(pl_linear *l)
     if (kind == PL_PRECONDITION_INVERSE || kind == PL_PRECONDITION_WOODBURY)
         PL_TRY(constant_factor(l));
     if (kind >= PL_PRECONDITION_WOODBURY)
-        pl_chol_use_half(pl_matrix_factor(l->sim), l->last_excess >= HALF_AT);
+        pl_chol_use_half(pl_matrix_factor(&l->matrix), l->last_excess >= HALF_AT);
     PL_TRY(exact_tangent(l));
     if (kind == PL_PRECONDITION_JACOBI)
         invert_diagonal(l);
@@ -220,8 +208,8 @@ pl_status pl_precondition_setup(pl_linear *l)
 /* y = R x or R^T x, vertex by vertex; may be the same array. */
 static void turn_vector(const pl_linear *l, bool back, const double *x, double *y)
 {
-#pragma omp parallel for num_threads(l->sim->ctx->threads) schedule(static)
-    for (size_t i = 0; i < (size_t)l->sim->n; i++) {
+#pragma omp parallel for num_threads(l->ctx->threads) schedule(static)
+    for (size_t i = 0; i < (size_t)l->n; i++) {
         double in[3] = {x[3 * i], x[3 * i + 1], x[3 * i + 2]};
         if (back)
             pl_mat3_tvec(l->turn + 9 * i, in, y + 3 * i);
@@ -266,7 +254,6 @@ static void meet_row(const pl_linear *l, int c, const double *x, double *w, doub
  * for what meeting the rows takes. */
 static void solve_contacts(pl_linear *l, const double *x, const double *moved, double *w)
 {
-    pl_sim *sim = l->sim;
     int m = l->turned.count;
     double h2 = l->sub.h * l->sub.h;
     for (int c = 0; c < m; c++) {
@@ -279,8 +266,8 @@ static void solve_contacts(pl_linear *l, const double *x, const double *moved, d
     }
     solve_schur(l, w);
     if (!l->transposed)
-        pl_delassus_multiply(sim->ctx, m, pl_delassus_wide(sim->ctx, &sim->delassus), w, l->motion);
-    memset(l->work, 0, sizeof(double) * 3 * (size_t)sim->n);
+        pl_delassus_multiply(l->ctx, m, pl_delassus_wide(l->ctx, &l->delassus), w, l->motion);
+    memset(l->work, 0, sizeof(double) * 3 * (size_t)l->n);
     for (int c = 0; c < m; c++) {
         double f[3];
         if (l->transposed)
@@ -302,19 +289,18 @@ static void hold_contacts(const pl_linear *l, double *y)
  * digit, which gradients through them are made of. */
 static pl_status apply_schur(pl_linear *l, const double *x, double *y)
 {
-    pl_sim *sim = l->sim;
-    size_t n3 = 3 * (size_t)sim->n;
+    size_t n3 = 3 * (size_t)l->n;
     const double *b = l->turning ? y : x;
     if (l->turning)
         turn_vector(l, true, x, y);
-    if (sim->contacts.count > 0) {
-        PL_TRY(pl_matrix_begin(sim, b, y));
+    if (l->contacts.count > 0) {
+        PL_TRY(pl_matrix_begin(&l->matrix, b, y));
         solve_contacts(l, x + n3, y, y + n3);
         hold_contacts(l, y);
-        PL_TRY(pl_matrix_end(sim, l->work, y, y));
+        PL_TRY(pl_matrix_end(&l->matrix, l->work, y, y));
         hold_contacts(l, y);
     } else {
-        PL_TRY(pl_matrix_correct(sim, b, y));
+        PL_TRY(pl_matrix_correct(&l->matrix, b, y));
     }
     if (l->turning)
         turn_vector(l, false, y, y);
@@ -325,7 +311,7 @@ static pl_status apply_schur(pl_linear *l, const double *x, double *y)
 static void apply_contact_diagonal(const pl_linear *l, const double *x, double *y)
 {
     double h2 = l->sub.h * l->sub.h;
-    for (int c = 0; c < l->sim->contacts.count; c++) {
+    for (int c = 0; c < l->contacts.count; c++) {
         double block[9], inverse[9], row[3];
         for (int k = 0; k < 9; k++)
             block[k] = l->laws[c].d_lambda[k] + l->rho[c] * l->laws[c].d_delta[k];
@@ -342,12 +328,12 @@ static void apply_contact_diagonal(const pl_linear *l, const double *x, double *
 pl_status pl_precondition_apply(void *user, const double *x, double *y)
 {
     pl_linear *l = user;
-    size_t n = (size_t)l->sim->n;
+    size_t n = (size_t)l->n;
     if (through_contact_space(l))
         return apply_schur(l, x, y);
     apply_contact_diagonal(l, x + 3 * n, y + 3 * n);
     if (l->def.preconditioner == PL_PRECONDITION_INVERSE)
-        return pl_matrix_solve(l->sim, x, y);
+        return pl_matrix_solve(&l->matrix, x, y);
     for (size_t i = 0; i < n; i++)
         pl_mat3_vec(l->diagonal_inverse + 9 * i, x + 3 * i, y + 3 * i);
     return PL_OK;

@@ -11,13 +11,12 @@ pl_status pl_sweep_create(pl_rollout *rollout, const pl_adjoint_def *def, int di
     pl_status status = PL_OK;
     *s = (pl_sweep){.rollout = rollout, .direction = direction};
     pl_sim_use(sim, rollout->values);
-    pl_sim_forget(sim);
     PL_CHECK(pl_linear_create(sim, def, &s->linear), done);
     PL_CHECK(pl_drive_create(sim->scene, &s->before), done);
     PL_CHECK(pl_drive_create(sim->scene, &s->after), done);
     PL_CHECK(pl_drive_create(sim->scene, &s->part), done);
     PL_NEW(sim->ctx, s->pose_start, 7 * sim->scene->collider_count, done);
-    PL_NEW(sim->ctx, s->mass_work, 2 * sim->n, done);
+    PL_NEW(sim->ctx, s->mass_work, 2 * sim->scene->vertex_count, done);
 done:
     if (status != PL_OK)
         pl_sweep_free(s);
@@ -33,7 +32,6 @@ void pl_sweep_free(pl_sweep *s)
     pl_drive_free(ctx, &s->part);
     pl_free(ctx, s->pose_start);
     pl_free(ctx, s->mass_work);
-    pl_sim_forget(s->rollout->sim);
 }
 
 /* The drive at the end of time step `step` of this rollout; -1 is its start. */
@@ -54,21 +52,28 @@ static pl_status drive_at(pl_sweep *s, int step, pl_drive *out)
     return pl_drive_resolve(scene, r->time[step] + r->values->def.time_step, &inputs, out);
 }
 
-/* The vertices that the next few substeps touch, as far as the factor's life can reach. */
+static pl_status note_touched(pl_linear *l, const pl_tape_entry *e)
+{
+    PL_TRY(pl_grow(l->ctx, (void **)&l->ahead, &l->ahead_capacity, l->ahead_count + e->contact_count,
+                   sizeof *l->ahead));
+    for (int c = 0; c < e->contact_count; c++)
+        l->ahead[l->ahead_count++] = e->contacts[c].vertex;
+    return PL_OK;
+}
+
+/* The vertices that this substep touches, and the next few, as far as the factor's life can reach. */
 static pl_status look_ahead(pl_sweep *s, const pl_tape *tape, int k)
 {
     pl_linear *l = &s->linear;
     int block = tape->entries[k].step / PL_FORGET_EVERY;
     l->ahead_count = 0;
+    PL_TRY(note_touched(l, &tape->entries[k]));
+    l->touched_count = l->ahead_count;
     for (int j = 1; j <= AHEAD; j++) {
         int at = k + s->direction * j;
         if (at < 0 || at >= tape->count || tape->entries[at].step / PL_FORGET_EVERY != block)
             break;
-        const pl_tape_entry *e = &tape->entries[at];
-        PL_TRY(pl_grow(l->sim->ctx, (void **)&l->ahead, &l->ahead_capacity,
-                       l->ahead_count + e->contact_count, sizeof *l->ahead));
-        for (int c = 0; c < e->contact_count; c++)
-            l->ahead[l->ahead_count++] = e->contacts[c].vertex;
+        PL_TRY(note_touched(l, &tape->entries[at]));
     }
     return PL_OK;
 }
@@ -78,13 +83,13 @@ pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_sta
     pl_rollout *r = s->rollout;
     pl_sim *sim = r->sim;
     const pl_tape_entry *e = &tape->entries[k];
-    size_t bytes = sizeof(double) * 3 * (size_t)sim->n;
+    size_t bytes = sizeof(double) * 3 * (size_t)sim->scene->vertex_count;
     const double *q0 = k > 0 ? e[-1].q : start->q;
     if (k == 0) {
         memcpy(v0, start->v, bytes);
     } else {
         const double *q00 = k > 1 ? e[-2].q : start->q;
-        for (int i = 0; i < 3 * sim->n; i++)
+        for (int i = 0; i < 3 * sim->scene->vertex_count; i++)
             v0[i] = (q0[i] - q00[i]) / e[-1].h;
     }
     s->step = e->step - r->checkpoints[0]->step;
@@ -97,16 +102,15 @@ pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_sta
         else
             pl_pose_between(s->before.of[PL_COLLIDER_POSE] + 7 * c,
                             s->after.of[PL_COLLIDER_POSE] + 7 * c, e->from, s->pose_start + 7 * c);
-    s->linear.sub = (pl_substep){
-        .step = e->step,
-        .from = e->from,
-        .to = e->to,
-        .h = e->h,
-        .q0 = q0,
-        .v0 = v0,
-        .drive = &s->part,
-        .pose_start = s->pose_start,
-    };
+    pl_substep *sub = &s->linear.sub;
+    sub->step = e->step;
+    sub->from = e->from;
+    sub->to = e->to;
+    sub->h = e->h;
+    sub->q0 = q0;
+    sub->v0 = v0;
+    sub->drive = &s->part;
+    sub->pose_start = s->pose_start;
     PL_TRY(look_ahead(s, tape, k));
     return pl_linear_setup(&s->linear, e->q, e->contact_count, e->contacts);
 }

@@ -20,7 +20,7 @@ static pl_status forward_block(void *user, const pl_tape *tape, const pl_state *
 {
     forward *f = user;
     pl_sweep *s = &f->sweep;
-    int n3 = 3 * s->rollout->sim->n;
+    int n3 = 3 * s->rollout->sim->scene->vertex_count;
     pl_sim_forget(s->rollout->sim); /* as where a limited tape begins anew */
     for (int k = 0; k < tape->count; k++) {
         const pl_tape_entry *e = &tape->entries[k];
@@ -45,7 +45,7 @@ pl_status pl_rollout_tangent(pl_rollout *r, const pl_adjoint_def *def, const pl_
 {
     pl_sim *sim = r->sim;
     pl_status status = PL_OK;
-    size_t n3 = 3 * (size_t)sim->n;
+    size_t n3 = 3 * (size_t)sim->scene->vertex_count;
     double began = pl_milliseconds(), recomputing = r->recomputing;
     int recomputed = r->recomputed;
     if (direction->steps < r->steps)

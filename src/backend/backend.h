@@ -43,7 +43,7 @@ typedef struct pl_element_job {
     const pl_element_moduli *moduli; /* of each block */
     int first, last;
     bool cloth;
-    pl_model model;
+    pl_material model;
     pl_reading reading;
     bool clamp;
     const double *q;                   /* [n, 3] */

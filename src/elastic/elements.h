@@ -16,7 +16,7 @@ typedef struct pl_elastic_body {
     bool cloth;
     int element_count;
     const int *elements; /* [element_count, 4 or 3], body-local vertices */
-    pl_model model;
+    pl_material model;
     pl_reading reading;
     double thickness; /* cloth */
 } pl_elastic_body;

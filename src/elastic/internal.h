@@ -10,7 +10,7 @@
 /* The elements of one body; they begin a new block. */
 typedef struct pl_elastic_group {
     bool cloth;
-    pl_model model;
+    pl_material model;
     pl_reading reading;
     int element_offset, element_count;
     int block_offset, block_count;

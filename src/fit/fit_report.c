@@ -48,7 +48,7 @@ done:
 }
 
 /* What a term was given, and where the rollout kept has it. */
-static pl_status add_observed(pl_fit *fit, pl_report *report, const pl_term *term)
+static pl_status add_observed(pl_fit *fit, pl_report *report, const pl_loss_term *term)
 {
     static const char *const kinds[] = {"positions", "velocities", "markers", "centre of mass",
                                         "point cloud"};
@@ -84,7 +84,7 @@ done:
 static pl_status add_observations(pl_fit *fit, pl_report *report)
 {
     for (int k = 0; k < fit->task->term_count; k++) {
-        const pl_term *term = &fit->task->terms[k];
+        const pl_loss_term *term = &fit->task->terms[k];
         bool motion = term->kind == PL_TERM_POSITIONS && term->simulated;
         if (term->kind != PL_TERM_VELOCITIES && !motion)
             PL_TRY(add_observed(fit, report, term));

@@ -25,7 +25,7 @@ typedef struct row {
     double normal[3]; /* of a cloud: d/|d|, or the surface's normal when the point lies on it */
 } row;
 
-static int find_step(const pl_term *term, int step)
+static int find_step(const pl_loss_term *term, int step)
 {
     for (int i = 0; i < term->step_count; i++)
         if (term->steps[i] == step)
@@ -48,7 +48,8 @@ static void combine(const row *r, const double *x, double out[3])
         pl_axpy3(r->coefficient[k], x + 3 * (size_t)r->vertex[k], out);
 }
 
-static void fixed_row(const pl_term *term, int point, const double *x, const double *target, row *out)
+static void fixed_row(const pl_loss_term *term, int point, const double *x, const double *target,
+                      row *out)
 {
     double p[3];
     out->width = term->width;
@@ -58,8 +59,8 @@ static void fixed_row(const pl_term *term, int point, const double *x, const dou
     pl_sub3(p, target, out->d);
 }
 
-static void cloud_row(const pl_term *term, const pl_bvh *bvh, const double *x, const double *target,
-                      row *out)
+static void cloud_row(const pl_loss_term *term, const pl_bvh *bvh, const double *x,
+                      const double *target, row *out)
 {
     pl_bvh_hit hit;
     pl_bvh_closest(bvh, target, INFINITY, &hit);
@@ -86,9 +87,9 @@ static void cloud_row(const pl_term *term, const pl_bvh *bvh, const double *x, c
 }
 
 /* Calls visit for every row of a term, of every term at a step. residual is the row's first. */
-typedef void (*row_fn)(void *user, const pl_term *term, const row *r, int residual);
+typedef void (*row_fn)(void *user, const pl_loss_term *term, const row *r, int residual);
 
-static pl_status term_rows(const pl_task *task, const pl_term *term, int step, const double *q,
+static pl_status term_rows(const pl_task *task, const pl_loss_term *term, int step, const double *q,
                            const double *v, row_fn visit, void *user)
 {
     const double *x = term->kind == PL_TERM_VELOCITIES ? v : q;
@@ -122,7 +123,7 @@ static pl_status each_row(const pl_task *task, int step, const double *q, const 
 
 /* ------------------------------------------------------------------------------- points */
 
-static void write_point(void *user, const pl_term *term, const row *r, int residual)
+static void write_point(void *user, const pl_loss_term *term, const row *r, int residual)
 {
     size_t j = (size_t)(residual - term->first_residual) / (term->kind == PL_TERM_CLOUD ? 1 : 3);
     const double *target = term->target + 3 * j;
@@ -131,7 +132,7 @@ static void write_point(void *user, const pl_term *term, const row *r, int resid
         out[i] = target[i] + r->d[i];
 }
 
-pl_status pl_term_points_at(const pl_task *task, const pl_term *term, int step, const double *q,
+pl_status pl_term_points_at(const pl_task *task, const pl_loss_term *term, int step, const double *q,
                             const double *v, double *points)
 {
     return term_rows(task, term, step, q, v, write_point, points);
@@ -144,7 +145,7 @@ typedef struct sums {
     double *dq, *dv;
 } sums;
 
-static void add_row(void *user, const pl_term *term, const row *r, int residual)
+static void add_row(void *user, const pl_loss_term *term, const row *r, int residual)
 {
     (void)residual;
     sums *s = user;
@@ -166,7 +167,7 @@ pl_status pl_task_loss_at(const pl_task *task, int step, const double *q, const 
 
 /* ------------------------------------------------------------------------------- residuals */
 
-static void write_residual(void *user, const pl_term *term, const row *r, int residual)
+static void write_residual(void *user, const pl_loss_term *term, const row *r, int residual)
 {
     double *out = (double *)user + residual, scale = pl_term_scale(term);
     if (term->kind == PL_TERM_CLOUD)
@@ -187,7 +188,7 @@ typedef struct motion {
     double *dr;
 } motion;
 
-static void write_derivative(void *user, const pl_term *term, const row *r, int residual)
+static void write_derivative(void *user, const pl_loss_term *term, const row *r, int residual)
 {
     const motion *m = user;
     double *out = m->dr + residual, scale = pl_term_scale(term), dp[3];

@@ -56,13 +56,13 @@ double pl_map_slope(const pl_unknown *u, double x); /* dp/dx */
 
 /* ------------------------------------------------------------------------------- loss */
 
-typedef enum pl_term_kind {
+typedef enum pl_loss_kind {
     PL_TERM_POSITIONS, /* of every vertex */
     PL_TERM_VELOCITIES,
     PL_TERM_MARKERS, /* points fixed to the surface */
     PL_TERM_CENTRE,  /* centre of mass */
     PL_TERM_CLOUD,   /* distance of given points to the surface */
-} pl_term_kind;
+} pl_loss_kind;
 
 /*
  * loss += weight * mean over the target's rows of |point - target|^2. A point is a fixed combination
@@ -70,8 +70,8 @@ typedef enum pl_term_kind {
  * target. As residuals: sqrt(weight / rows) times the difference (3 each), or times the distance (1
  * each).
  */
-typedef struct pl_term {
-    pl_term_kind kind;
+typedef struct pl_loss_term {
+    pl_loss_kind kind;
     int body; /* -1 = all, of positions and velocities */
     double weight;
     bool simulated; /* the target is */
@@ -85,20 +85,20 @@ typedef struct pl_term {
     int *first;     /* [step_count + 1]: step i's rows are first[i] .. first[i + 1] - 1 */
     double *target; /* [first[step_count], 3] */
     int first_residual;
-} pl_term;
+} pl_loss_term;
 
-static inline int pl_term_rows(const pl_term *term)
+static inline int pl_term_rows(const pl_loss_term *term)
 {
     return term->first[term->step_count];
 }
 
-static inline int pl_term_residuals(const pl_term *term)
+static inline int pl_term_residuals(const pl_loss_term *term)
 {
     return (term->kind == PL_TERM_CLOUD ? 1 : 3) * pl_term_rows(term);
 }
 
 /* A residual for a difference of 1 m. */
-static inline double pl_term_scale(const pl_term *term)
+static inline double pl_term_scale(const pl_loss_term *term)
 {
     return sqrt(term->weight / pl_term_rows(term));
 }
@@ -143,7 +143,7 @@ struct pl_task {
     double *input[PL_CHANNEL_COUNT], *base[PL_CHANNEL_COUNT];
     pl_channels wanted; /* of the unknowns */
     int term_count;
-    pl_term *terms;
+    pl_loss_term *terms;
     bool simulated_targets;  /* of any term */
     bool complete;           /* targets are there */
     int data_residual_count; /* of the terms */
@@ -175,9 +175,9 @@ void pl_task_direction(const pl_task *task, int entry, double scale, pl_gradient
 
 /* Terms with their stencils; targets come from files, or stay empty for pl_task_record_targets. */
 pl_status pl_task_read_terms(pl_task *task, const pl_document *document);
-void pl_term_free(pl_context *ctx, pl_term *term);
+void pl_loss_term_free(pl_context *ctx, pl_loss_term *term);
 /* step, x, y, z rows of a target file. */
-pl_status pl_target_read(pl_context *ctx, const char *path, pl_term *term);
+pl_status pl_target_read(pl_context *ctx, const char *path, pl_loss_term *term);
 /* Targets that no file gave, from the trajectory of the true values. */
 pl_status pl_task_record_targets(pl_task *task, pl_rollout *rollout);
 
@@ -189,7 +189,7 @@ pl_status pl_task_complete(pl_task *task, bool (*keep_going)(void *user), void *
 pl_status pl_task_loss_at(const pl_task *task, int step, const double *q, const double *v,
                           double *value, double *dq, double *dv);
 /* Where the model has a term's points after one step: rows of points [rows, 3]. */
-pl_status pl_term_points_at(const pl_task *task, const pl_term *term, int step, const double *q,
+pl_status pl_term_points_at(const pl_task *task, const pl_loss_term *term, int step, const double *q,
                             const double *v, double *points);
 /* Writes the residuals of one step into r [residual_count]. */
 pl_status pl_task_residual_at(const pl_task *task, int step, const double *q, const double *v,

@@ -64,17 +64,17 @@ const pl_spec pl_spec_unknown = {
 
 /* ------------------------------------------------------------------------------- loss */
 
-/* In the order of pl_term_kind. */
+/* In the order of pl_loss_kind. */
 static const char *const term_names[] = {"positions",      "velocities",  "markers",
                                          "centre_of_mass", "point_cloud", NULL};
 
 static void term_defaults(void *into)
 {
-    *(pl_term *)into = (pl_term){.body = -1, .weight = 1};
+    *(pl_loss_term *)into = (pl_loss_term){.body = -1, .weight = 1};
 }
 
 static const pl_key term_keys[] = {
-    {"kind", PL_KEY_CHOICE, AT(pl_term, kind), .choices = term_names, .required = true,
+    {"kind", PL_KEY_CHOICE, AT(pl_loss_term, kind), .choices = term_names, .required = true,
      .doc = "What is compared with the target, as a mean of squared distances: all vertices, points of "
             "the "
             "surface, the centre of mass, or given points with the nearest ones of the surface."},
@@ -88,10 +88,10 @@ static const pl_key term_keys[] = {
      .doc = "CSV file of rows step, x, y, z (m, or m/s), relative to the task; it says the steps. "
             "Without it "
             "the target is simulated at the true values."},
-    {"weight", PL_KEY_NUMBER, AT(pl_term, weight), POSITIVE, .doc = "Of this term in the loss."},
+    {"weight", PL_KEY_NUMBER, AT(pl_loss_term, weight), POSITIVE, .doc = "Of this term in the loss."},
 };
 const pl_spec pl_spec_term = {
-    .title = "loss term", COUNT(term_keys), .size = sizeof(pl_term), .defaults = term_defaults};
+    .title = "loss term", COUNT(term_keys), .size = sizeof(pl_loss_term), .defaults = term_defaults};
 
 /* ------------------------------------------------------------------------------- optimiser */
 

@@ -196,7 +196,7 @@ pl_status pl_task_complete(pl_task *task, bool (*keep_going)(void *user), void *
     if (task->simulated_targets)
         PL_TRY(simulate_targets(task, keep_going, user));
     for (int k = 0; k < task->term_count; k++) {
-        const pl_term *term = &task->terms[k];
+        const pl_loss_term *term = &task->terms[k];
         fold(&task->fingerprint, term->target,
              3 * (size_t)term->first[term->step_count] * sizeof(double));
     }
@@ -289,7 +289,7 @@ void pl_task_destroy(pl_task *task)
         pl_free(ctx, task->base[c]);
     }
     for (int k = 0; k < task->term_count; k++)
-        pl_term_free(ctx, &task->terms[k]);
+        pl_loss_term_free(ctx, &task->terms[k]);
     pl_free(ctx, task->terms);
     pl_free(ctx, task->unknowns);
     pl_free(ctx, task->name);

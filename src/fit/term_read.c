@@ -12,7 +12,7 @@
 
 #define MARKER_OFF 0.1 /* of the body, that a marker may be given off its surface */
 
-void pl_term_free(pl_context *ctx, pl_term *term)
+void pl_loss_term_free(pl_context *ctx, pl_loss_term *term)
 {
     pl_free(ctx, term->vertex);
     pl_free(ctx, term->coefficient);
@@ -24,7 +24,7 @@ void pl_term_free(pl_context *ctx, pl_term *term)
 
 /* ------------------------------------------------------------------------------- stencils */
 
-static pl_status stencil_arrays(pl_task *task, pl_term *term, int points, int width)
+static pl_status stencil_arrays(pl_task *task, pl_loss_term *term, int points, int width)
 {
     pl_status status = PL_OK;
     term->point_count = points;
@@ -35,7 +35,7 @@ done:
     return status;
 }
 
-static pl_status vertex_stencil(pl_task *task, pl_term *term)
+static pl_status vertex_stencil(pl_task *task, pl_loss_term *term)
 {
     const pl_scene *scene = task->scene;
     int first = term->body < 0 ? 0 : scene->bodies[term->body].vertex_offset;
@@ -49,7 +49,7 @@ static pl_status vertex_stencil(pl_task *task, pl_term *term)
 }
 
 /* Shares of a body's mass, lumped as the simulation does, with the densities of the scene file. */
-static pl_status mass_stencil(pl_task *task, pl_term *term)
+static pl_status mass_stencil(pl_task *task, pl_loss_term *term)
 {
     const pl_scene *scene = task->scene;
     const pl_body *body = &scene->bodies[term->body];
@@ -70,7 +70,7 @@ static pl_status mass_stencil(pl_task *task, pl_term *term)
     return PL_OK;
 }
 
-static pl_status surface_of(pl_task *task, pl_term *term)
+static pl_status surface_of(pl_task *task, pl_loss_term *term)
 {
     const pl_body *body = &task->scene->bodies[term->body];
     PL_TRY(pl_mesh_surface(task->ctx, body->mesh, &term->triangle_count, &term->triangles));
@@ -97,7 +97,7 @@ static double body_size(const pl_scene *scene, int index)
 
 /* Markers sit on the surface of the start, nearest to where the file has them, which must be near. */
 static pl_status marker_stencil(pl_task *task, const pl_document *document, const json_t *points,
-                                const pl_place *place, pl_term *term)
+                                const pl_place *place, pl_loss_term *term)
 {
     int count = (int)json_array_size(points);
     pl_bvh *bvh = NULL;
@@ -132,7 +132,7 @@ static pl_status marker_stencil(pl_task *task, const pl_document *document, cons
 }
 
 /* A simulated cloud is the surface's vertices at the true values. */
-static pl_status cloud_stencil(pl_task *task, pl_term *term)
+static pl_status cloud_stencil(pl_task *task, pl_loss_term *term)
 {
     pl_status status = PL_OK;
     char *seen = NULL;
@@ -156,7 +156,7 @@ done:
 }
 
 static pl_status find_body(pl_task *task, const pl_document *document, const json_t *reference,
-                           const pl_place *place, pl_term *term)
+                           const pl_place *place, pl_loss_term *term)
 {
     const pl_scene *scene = task->scene;
     const pl_place here = {place, "body", 0};
@@ -193,7 +193,7 @@ static bool parse_row(const char *line, double row[4])
 
 /* Takes one row into the term; rows of a step stand together, steps ascend. */
 static pl_status take_row(pl_context *ctx, const char *path, int number, const double row[4],
-                          pl_term *term, int *capacity, int *step_capacity)
+                          pl_loss_term *term, int *capacity, int *step_capacity)
 {
     int step = (int)row[0], rows = term->step_count ? term->first[term->step_count] : 0;
     bool fresh = term->step_count == 0 || step > term->steps[term->step_count - 1];
@@ -214,7 +214,7 @@ static pl_status take_row(pl_context *ctx, const char *path, int number, const d
     return PL_OK;
 }
 
-pl_status pl_target_read(pl_context *ctx, const char *path, pl_term *term)
+pl_status pl_target_read(pl_context *ctx, const char *path, pl_loss_term *term)
 {
     FILE *file = fopen(path, "r");
     pl_status status = PL_OK;
@@ -245,7 +245,7 @@ done:
 }
 
 /* What a target file must agree with: the number of steps, and of points in each. */
-static pl_status check_target(const pl_task *task, const char *path, const pl_term *term)
+static pl_status check_target(const pl_task *task, const char *path, const pl_loss_term *term)
 {
     for (int i = 0; i < term->step_count; i++) {
         int rows = term->first[i + 1] - term->first[i];
@@ -260,7 +260,7 @@ static pl_status check_target(const pl_task *task, const char *path, const pl_te
 }
 
 static pl_status load_target(pl_task *task, const pl_document *document, const char *file,
-                             const pl_place *place, pl_term *term)
+                             const pl_place *place, pl_loss_term *term)
 {
     char *path = pl_document_resolve(document, file);
     const pl_place here = {place, "target", 0};
@@ -273,7 +273,7 @@ static pl_status load_target(pl_task *task, const pl_document *document, const c
 
 /* Room for a simulated target after the steps the file names, or after the last. */
 static pl_status plan_target(pl_task *task, const pl_document *document, const json_t *steps,
-                             const pl_place *place, pl_term *term)
+                             const pl_place *place, pl_loss_term *term)
 {
     pl_status status = PL_OK;
     int count = steps ? (int)json_array_size(steps) : 1, last = 0;
@@ -306,7 +306,7 @@ static bool all_true_values_known(const pl_task *task)
 }
 
 static pl_status read_term(pl_task *task, const pl_document *document, const json_t *object,
-                           const pl_place *place, pl_term *term)
+                           const pl_place *place, pl_loss_term *term)
 {
     const json_t *points = json_object_get(object, "points"), *steps = json_object_get(object, "steps");
     const char *target = json_string_value(json_object_get(object, "target"));
@@ -349,7 +349,7 @@ pl_status pl_task_read_terms(pl_task *task, const pl_document *document)
     PL_NEW(task->ctx, task->terms, count, done);
     for (int k = 0; k < count; k++) {
         const pl_place here = {&at, NULL, k};
-        pl_term *term = &task->terms[task->term_count++];
+        pl_loss_term *term = &task->terms[task->term_count++];
         PL_CHECK(read_term(task, document, json_array_get(list, (size_t)k), &here, term), done);
         term->first_residual = residuals;
         residuals += pl_term_residuals(term);
@@ -372,7 +372,7 @@ pl_status pl_task_record_targets(pl_task *task, pl_rollout *rollout)
     PL_NEW(task->ctx, q, n, done);
     PL_NEW(task->ctx, v, n, done);
     for (int k = 0; k < task->term_count; k++) {
-        pl_term *term = &task->terms[k];
+        pl_loss_term *term = &task->terms[k];
         for (int i = 0; term->simulated && i < term->step_count; i++) {
             PL_CHECK(pl_rollout_state(rollout, term->steps[i], q, v), done);
             const double *x = term->kind == PL_TERM_VELOCITIES ? v : q;

@@ -64,7 +64,7 @@ static void residual_noise(const pl_task *task, double noise, double *out)
 {
     memset(out, 0, (size_t)task->residual_count * sizeof *out);
     for (int k = 0; k < task->term_count; k++) {
-        const pl_term *term = &task->terms[k];
+        const pl_loss_term *term = &task->terms[k];
         for (int i = 0; i < pl_term_residuals(term); i++)
             out[term->first_residual + i] = noise * pl_term_scale(term);
     }

@@ -189,7 +189,7 @@ static void measure_residual(judge *j)
     int rows = 0, free = task->data_residual_count - task->n;
     j->left = pl_dot(task->data_residual_count, j->evidence->residual, j->evidence->residual);
     for (int k = 0; k < task->term_count; k++) {
-        const pl_term *term = &task->terms[k];
+        const pl_loss_term *term = &task->terms[k];
         const double *r = j->evidence->residual + term->first_residual;
         double scale = pl_term_scale(term), sum = pl_dot(pl_term_residuals(term), r, r);
         rows += pl_term_rows(term);

@@ -279,7 +279,7 @@ static pl_status record_tape(pl_recording *recording, pl_rollout *rollout, int e
     pl_status status = PL_OK;
     double *q = NULL;
     pl_contact *contacts = NULL;
-    PL_NEW(ctx, q, 3 * (size_t)rollout->sim->n, done);
+    PL_NEW(ctx, q, 3 * (size_t)rollout->sim->scene->vertex_count, done);
     for (int step = 0; step <= rollout->steps; step += every) {
         int count;
         PL_CHECK(pl_rollout_state(rollout, step, q, NULL), done);

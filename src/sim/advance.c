@@ -39,7 +39,7 @@
 /* Whether bodies in contact are at an indefinite tangent, as far as the factor knows. */
 static bool at_saddle(const pl_newton *s)
 {
-    return s->sim->factor_clamped && s->sim->contacts.count > 0;
+    return s->solver->matrix.clamped && s->solver->space.set.count > 0;
 }
 
 /* A correction should shrink. Where the true tangent is indefinite (buckling) the way to the solution
@@ -53,7 +53,7 @@ static bool acceptable(pl_newton *s, double t, bool combined, double trial_norm)
         return trial_norm <= FITTING_RATE * s->norm;
     if (trial_norm <= (1 - 0.01 * t) * s->norm || s->downhill)
         return true;
-    if (s->sim->contacts.count == 0)
+    if (s->solver->space.set.count == 0)
         return s->potential < s->energy - 1e-12 * fabs(s->energy);
     if (trial_norm > UPHILL_RATE * s->norm || at_saddle(s))
         return false;
@@ -63,25 +63,25 @@ static bool acceptable(pl_newton *s, double t, bool combined, double trial_norm)
 /* The point a fraction t along `step` and its own correction; accepted, it becomes the iterate. */
 static pl_status attempt(pl_newton *s, const double *step, double t, bool *accepted, double *theta)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     double trial_norm = INFINITY;
-    for (int i = 0; i < 3 * sim->n; i++)
-        sim->trial[i] = sim->iterate[i] + t * step[i];
+    for (int i = 0; i < 3 * solver->n; i++)
+        solver->trial[i] = solver->iterate[i] + t * step[i];
     s->law_failed = false;
-    if (pl_newton_evaluate(s, sim->trial))
-        PL_TRY(pl_newton_correct(s, sim->trial, sim->trial_move, &trial_norm));
-    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: move %.3e m, after %g of it%s %.3e m%s%s%s",
-           s->sub->step + 1, s->norm, t, step == sim->move ? "" : " combined", trial_norm,
+    if (pl_newton_evaluate(s, solver->trial))
+        PL_TRY(pl_newton_correct(s, solver->trial, solver->trial_move, &trial_norm));
+    pl_log(solver->ctx, PL_LOG_DEBUG, "step %d: move %.3e m, after %g of it%s %.3e m%s%s%s",
+           s->sub->step + 1, s->norm, t, step == solver->move ? "" : " combined", trial_norm,
            s->stale ? ", lagged factor" : "", s->inadmissible >= 0 ? ", inverted" : "",
            s->law_failed ? ", law unsolved" : "");
-    *accepted = acceptable(s, t, step != sim->move, trial_norm);
+    *accepted = acceptable(s, t, step != solver->move, trial_norm);
     if (!*accepted)
         return PL_OK;
-    sim->info.iterations++;
-    double *swap = sim->iterate;
-    sim->iterate = sim->trial, sim->trial = swap;
-    swap = sim->move;
-    sim->move = sim->trial_move, sim->trial_move = swap;
+    solver->meter.info.iterations++;
+    double *swap = solver->iterate;
+    solver->iterate = solver->trial, solver->trial = swap;
+    swap = solver->move;
+    solver->move = solver->trial_move, solver->trial_move = swap;
     *theta = trial_norm / s->norm;
     s->fresh_step = !s->stale;
     if (!s->stale)
@@ -96,25 +96,25 @@ static pl_status attempt(pl_newton *s, const double *step, double t, bool *accep
  * does. Contact forces count as constant. */
 static void search_downhill(pl_newton *s, double *step)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     double best = s->energy, factor = 1, h2 = s->sub->h * s->sub->h;
     for (int k = 0; k < MOST_DOUBLINGS; k++) {
         double work = 0;
-        for (int c = 0; c < sim->contacts.count; c++) {
+        for (int c = 0; c < solver->space.set.count; c++) {
             double moved[3];
-            pl_contact_gather(&sim->contacts.points[c], step, moved);
-            work += h2 * pl_dot3(moved, sim->lambda + 3 * c);
+            pl_contact_gather(&solver->space.set.points[c], step, moved);
+            work += h2 * pl_dot3(moved, solver->space.lambda + 3 * c);
         }
-        for (int i = 0; i < 3 * sim->n; i++)
-            sim->trial[i] = sim->iterate[i] + step[i];
-        bool lower = pl_newton_evaluate(s, sim->trial) && s->potential - work < best;
+        for (int i = 0; i < 3 * solver->n; i++)
+            solver->trial[i] = solver->iterate[i] + step[i];
+        bool lower = pl_newton_evaluate(s, solver->trial) && s->potential - work < best;
         if (!lower && factor > 1)
-            cblas_dscal(3 * sim->n, 0.5, step, 1);
+            cblas_dscal(3 * solver->n, 0.5, step, 1);
         if ((!lower && factor > 1) || (lower && factor < 1))
             return;
         factor = lower ? 2 : 0.5;
         best = lower ? s->potential - work : best;
-        cblas_dscal(3 * sim->n, factor, step, 1);
+        cblas_dscal(3 * solver->n, factor, step, 1);
     }
 }
 
@@ -124,27 +124,31 @@ static void search_downhill(pl_newton *s, double *step)
  */
 static pl_status advance_truncated(pl_newton *s, bool *accepted, double *theta)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     pl_truncated found;
-    double factor = sim->costs.factor / (sim->costs.solve + sim->costs.product);
-    int limit = sim->solver == PL_SOLVER_CONSTANT ? 10 * PL_CG_CONSTANT : (int)(CG_LIMIT * factor) + 1;
-    pl_newton_evaluate(s, sim->iterate);
-    PL_TRY(pl_truncated_newton(sim, s->sub->h, sim->iterate, s->norm, limit, sim->combined, &found));
-    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: %d linear iterations%s", s->sub->step + 1,
+    double factor =
+        solver->matrix.costs.factor / (solver->matrix.costs.solve + solver->matrix.costs.product);
+    int limit = solver->matter->method == PL_SOLVER_CONSTANT ? 10 * PL_CG_CONSTANT
+                                                             : (int)(CG_LIMIT * factor) + 1;
+    pl_newton_evaluate(s, solver->iterate);
+    PL_TRY(
+        pl_truncated_newton(solver, s->sub, solver->iterate, s->norm, limit, solver->combined, &found));
+    pl_log(solver->ctx, PL_LOG_DEBUG, "step %d: %d linear iterations%s", s->sub->step + 1,
            found.iterations,
            found.kind == PL_TRUNCATED_DOWNHILL ? ", downhill"
            : found.kind == PL_TRUNCATED_NONE   ? ", given up"
                                                : "");
     if (found.kind == PL_TRUNCATED_DOWNHILL)
-        search_downhill(s, sim->combined);
+        search_downhill(s, solver->combined);
     for (double t = 1; found.kind != PL_TRUNCATED_NONE && !*accepted && t >= 0.25; t *= 0.5)
-        PL_TRY(attempt(s, sim->combined, t, accepted, theta));
-    if (sim->solver == PL_SOLVER_LAGGED && found.kind == PL_TRUNCATED_NEWTON)
-        sim->wear += (found.iterations - 1) * (sim->costs.solve + sim->costs.product);
-    s->slow_cg = sim->solver == PL_SOLVER_LAGGED && found.iterations > CG_SLOW * factor;
+        PL_TRY(attempt(s, solver->combined, t, accepted, theta));
+    if (solver->matter->method == PL_SOLVER_LAGGED && found.kind == PL_TRUNCATED_NEWTON)
+        solver->memory.wear +=
+            (found.iterations - 1) * (solver->matrix.costs.solve + solver->matrix.costs.product);
+    s->slow_cg = solver->matter->method == PL_SOLVER_LAGGED && found.iterations > CG_SLOW * factor;
     if (!*accepted) {
         s->truncated = false;
-        pl_anderson_reset(&sim->anderson);
+        pl_anderson_reset(&solver->memory.anderson);
     }
     return PL_OK;
 }
@@ -154,29 +158,29 @@ static pl_status advance_truncated(pl_newton *s, bool *accepted, double *theta)
 /* What GMRES would leave over of a correction to make it the last but one. */
 static double last_goal(const pl_newton *s)
 {
-    return LAST_GOAL * s->sim->values->def.tolerance / s->norm;
+    return LAST_GOAL * s->solver->matter->values->def.tolerance / s->norm;
 }
 
 /* Whether the lagged factor's own corrections are so few that Newton's step would cost more. */
 static bool lagged_will_do(const pl_newton *s)
 {
-    const pl_sim *sim = s->sim;
-    double left = sim->lag * s->norm;
-    if (s->last_rate == 0 && sim->anderson.kept > 0) {
-        if (sim->first_rate < GOOD_FIRST_RATE && last_goal(s) < FINEST_GOAL)
+    const pl_solver *solver = s->solver;
+    double left = solver->memory.lag * s->norm;
+    if (s->last_rate == 0 && solver->memory.anderson.kept > 0) {
+        if (solver->memory.first_rate < GOOD_FIRST_RATE && last_goal(s) < FINEST_GOAL)
             return true;
-        left *= sim->first_rate;
+        left *= solver->memory.first_rate;
     }
-    return left <= SOON * sim->values->def.tolerance;
+    return left <= SOON * solver->matter->values->def.tolerance;
 }
 
 /* Whether to make Newton's own step. */
 static bool can_couple(const pl_newton *s)
 {
-    const pl_sim *sim = s->sim;
-    double rate = s->last_rate > 0 ? s->last_rate : sim->lag;
-    return sim->contacts.count > 0 && sim->solver == PL_SOLVER_LAGGED && s->stale && !s->uncoupled &&
-           !at_saddle(s) && rate < CONVERGING && !lagged_will_do(s);
+    const pl_solver *solver = s->solver;
+    double rate = s->last_rate > 0 ? s->last_rate : solver->memory.lag;
+    return solver->space.set.count > 0 && solver->matter->method == PL_SOLVER_LAGGED && s->stale &&
+           !s->uncoupled && !at_saddle(s) && rate < CONVERGING && !lagged_will_do(s);
 }
 
 /* How well the system of Newton's own step is to be solved: so that the next correction is the last, if
@@ -189,20 +193,21 @@ static double coupled_goal(const pl_newton *s)
 }
 
 /* Digits that an iteration brings: what a new factor's were is what an old one is held against. */
-static void wear_factor(pl_sim *sim, const pl_truncated *found)
+static void wear_factor(pl_solver *solver, const pl_truncated *found)
 {
     double digits = -log10(found->residual);
     if (!(digits > 0) || !isfinite(digits))
         return;
-    if (sim->digits == 0)
-        sim->digits = digits / found->iterations;
-    sim->wear += (found->iterations - digits / sim->digits) * (sim->costs.stress + sim->costs.solve);
+    if (solver->memory.digits == 0)
+        solver->memory.digits = digits / found->iterations;
+    solver->memory.wear += (found->iterations - digits / solver->memory.digits) *
+                           (solver->matrix.costs.stress + solver->matrix.costs.solve);
 }
 
-bool pl_newton_worn(const pl_sim *sim)
+bool pl_newton_worn(const pl_solver *solver)
 {
-    const pl_costs *c = &sim->costs;
-    return sim->wear > WORN * (c->assembly + c->factor);
+    const pl_costs *c = &solver->matrix.costs;
+    return solver->memory.wear > WORN * (c->assembly + c->factor);
 }
 
 static double largest_difference(int size, const double *x, const double *y)
@@ -213,12 +218,13 @@ static double largest_difference(int size, const double *x, const double *y)
     return most;
 }
 
-/* Newton's own step into sim->combined, if GMRES finds it. */
+/* Newton's own step into solver->combined, if GMRES finds it. */
 static pl_status find_newton(pl_newton *s, bool secant, double goal, int limit, pl_truncated *found)
 {
-    pl_sim *sim = s->sim;
-    PL_TRY(pl_coupled_newton(sim, sim->iterate, sim->move, secant, goal, limit, sim->combined, found));
-    pl_log(sim->ctx, PL_LOG_DEBUG, "step %d: GMRES %d iterations to %.1e, %.1e wanted%s",
+    pl_solver *solver = s->solver;
+    PL_TRY(pl_coupled_newton(solver, s->sub, solver->iterate, solver->move, secant, goal, limit,
+                             solver->combined, found));
+    pl_log(solver->ctx, PL_LOG_DEBUG, "step %d: GMRES %d iterations to %.1e, %.1e wanted%s",
            s->sub->step + 1, found->iterations, found->residual, goal,
            found->kind == PL_TRUNCATED_NONE ? ", given up" : "");
     return PL_OK;
@@ -227,22 +233,23 @@ static pl_status find_newton(pl_newton *s, bool secant, double goal, int limit, 
 /* By Newton's own step, which also tells how far the factor lags. */
 static pl_status advance_coupled(pl_newton *s, bool *accepted, double *theta)
 {
-    pl_sim *sim = s->sim;
-    int size = 3 * sim->n;
+    pl_solver *solver = s->solver;
+    int size = 3 * solver->n;
     pl_truncated found;
     double goal = coupled_goal(s), norm = s->norm;
     PL_TRY(find_newton(s, true, goal, GMRES_LIMIT, &found));
     if (found.kind == PL_TRUNCATED_NEWTON) {
-        wear_factor(sim, &found);
-        double lag = largest_difference(size, sim->combined, sim->move) / norm;
+        wear_factor(solver, &found);
+        double lag = largest_difference(size, solver->combined, solver->move) / norm;
         if (s->last_rate == 0) { /* that of what earlier differences suggest */
-            pl_anderson_combine(&sim->anderson, sim->move, sim->guess);
-            sim->first_rate = largest_difference(size, sim->combined, sim->guess) / norm;
+            pl_anderson_combine(&solver->memory.anderson, solver->move, solver->guess);
+            solver->memory.first_rate =
+                largest_difference(size, solver->combined, solver->guess) / norm;
         }
         s->expected = goal * norm;
-        PL_TRY(attempt(s, sim->combined, 1, accepted, theta));
+        PL_TRY(attempt(s, solver->combined, 1, accepted, theta));
         s->expected = 0;
-        sim->lag = *accepted ? lag : sim->lag;
+        solver->memory.lag = *accepted ? lag : solver->memory.lag;
     }
     s->coupled = *accepted;
     s->uncoupled = !*accepted || *theta > KEEPS_ON;
@@ -252,8 +259,8 @@ static pl_status advance_coupled(pl_newton *s, bool *accepted, double *theta)
 /* Back to the iterate after a trial: its residual, and the contacts' forces and law. */
 static pl_status return_to_iterate(pl_newton *s)
 {
-    pl_newton_evaluate(s, s->sim->iterate);
-    return pl_newton_correct(s, s->sim->iterate, s->sim->move, &s->norm);
+    pl_newton_evaluate(s, s->solver->iterate);
+    return pl_newton_correct(s, s->solver->iterate, s->solver->move, &s->norm);
 }
 
 /* At a saddle Newton's own step finds also what the potential falls away from. */
@@ -263,23 +270,23 @@ static pl_status advance_at_saddle(pl_newton *s, bool *accepted, double *theta)
     PL_TRY(return_to_iterate(s));
     PL_TRY(find_newton(s, false, SADDLE_GOAL, SADDLE_LIMIT, &found));
     if (found.kind == PL_TRUNCATED_NEWTON)
-        PL_TRY(attempt(s, s->sim->combined, 1, accepted, theta));
+        PL_TRY(attempt(s, s->solver->combined, 1, accepted, theta));
     s->truncated = *accepted;
-    pl_anderson_reset(&s->sim->anderson);
+    pl_anderson_reset(&s->solver->memory.anderson);
     return PL_OK;
 }
 
 /* At a saddle without a solution nearby: as far as the potential falls along the clamped step. */
 static pl_status advance_downhill(pl_newton *s, bool *accepted, double *theta)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     PL_TRY(return_to_iterate(s));
-    memcpy(sim->combined, sim->move, sizeof(double) * 3 * (size_t)sim->n);
-    search_downhill(s, sim->combined);
+    memcpy(solver->combined, solver->move, sizeof(double) * 3 * (size_t)solver->n);
+    search_downhill(s, solver->combined);
     s->downhill = true;
-    PL_TRY(attempt(s, sim->combined, 1, accepted, theta));
+    PL_TRY(attempt(s, solver->combined, 1, accepted, theta));
     s->downhill = false;
-    pl_anderson_reset(&sim->anderson);
+    pl_anderson_reset(&solver->memory.anderson);
     return PL_OK;
 }
 
@@ -287,36 +294,37 @@ static pl_status advance_downhill(pl_newton *s, bool *accepted, double *theta)
 
 pl_status pl_newton_advance(pl_newton *s, pl_substep_result *out, double *theta)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     bool accepted = false;
     s->coupled = false;
     if (!s->truncated)
-        pl_anderson_remember(&sim->anderson, sim->iterate, sim->move);
+        pl_anderson_remember(&solver->memory.anderson, solver->iterate, solver->move);
     if (can_couple(s))
         PL_TRY(advance_coupled(s, &accepted, theta));
-    if (!accepted && !s->truncated && pl_anderson_combine(&sim->anderson, sim->move, sim->combined)) {
-        s->by_earlier = sim->anderson.count == 0;
-        PL_TRY(attempt(s, sim->combined, 1, &accepted, theta));
+    if (!accepted && !s->truncated &&
+        pl_anderson_combine(&solver->memory.anderson, solver->move, solver->combined)) {
+        s->by_earlier = solver->memory.anderson.count == 0;
+        PL_TRY(attempt(s, solver->combined, 1, &accepted, theta));
         s->by_earlier = false;
         if (!accepted)
-            pl_anderson_reset(&sim->anderson);
+            pl_anderson_reset(&solver->memory.anderson);
     }
     if (!accepted && !s->truncated)
-        PL_TRY(attempt(s, sim->move, 1, &accepted, theta));
+        PL_TRY(attempt(s, solver->move, 1, &accepted, theta));
     if (!accepted && at_saddle(s))
         PL_TRY(advance_at_saddle(s, &accepted, theta));
     if (!accepted && pl_newton_can_truncate(s)) {
         s->truncated = true;
         PL_TRY(advance_truncated(s, &accepted, theta));
     }
-    if (!accepted && s->stale && sim->solver != PL_SOLVER_CONSTANT) {
+    if (!accepted && s->stale && solver->matter->method != PL_SOLVER_CONSTANT) {
         PL_TRY(pl_newton_refresh(s));
-        PL_TRY(attempt(s, sim->move, 1, &accepted, theta));
+        PL_TRY(attempt(s, solver->move, 1, &accepted, theta));
     }
     if (!accepted && at_saddle(s))
         PL_TRY(advance_downhill(s, &accepted, theta));
     for (double t = 0.5; !accepted && t >= SHORTEST_STEP; t *= 0.5)
-        PL_TRY(attempt(s, sim->move, t, &accepted, theta));
+        PL_TRY(attempt(s, solver->move, t, &accepted, theta));
     out->converged = accepted;
     out->vertex = s->law_failed ? s->law_worst : s->worst;
     out->element = s->inadmissible;

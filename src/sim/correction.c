@@ -8,6 +8,7 @@
 #include "sim/newton.h"
 
 #include "core/vec.h"
+#include "terms/term.h"
 
 #define LAW_GOAL        0.003 /* of the correction: how well the contact law is solved on the way */
 #define LAW_SLACK       1e-4  /* of the tolerance: what each contact may add to meet its law */
@@ -15,21 +16,20 @@
 #define WORTH_THREADS   2000  /* as many of them */
 #define LAW_EXACT_BELOW 1     /* tolerances: expecting a correction as small as this, to rounding */
 
-/* sim->residual of vertices [first, last) from the stress; returns what inertia, pins and outer forces
+/* solver->residual of vertices [first, last) from the stress; returns what inertia and constant forces
  * have of the potential. */
 static double residual_of(pl_newton *s, const double *q, int first, int last)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     const pl_substep *sub = s->sub;
     double h = sub->h, potential = 0;
     for (int i = first; i < last; i++)
         for (int k = 3 * i; k < 3 * i + 3; k++) {
-            double u = q[k] - sub->q0[k], inertia = sim->mass[i] + h * sim->damping[i];
-            double push = h * sim->mass[i] * sub->v0[k] + h * h * sim->external[k];
-            double pull = h * h * sim->pin_stiffness[i],
-                   anchor = h * h * sim->spring[k] - pull * sub->q0[k];
-            sim->residual[k] = (inertia + pull) * u - push - anchor + h * h * sim->gradient[k];
-            potential += (0.5 * (inertia + pull) * u - push - anchor) * u;
+            double u = q[k] - sub->q0[k],
+                   inertia = solver->matter->mass[i] + h * solver->matter->damping[i];
+            double push = h * solver->matter->mass[i] * sub->v0[k] + h * h * solver->external[k];
+            solver->residual[k] = inertia * u - push + h * h * solver->gradient[k];
+            potential += (0.5 * inertia * u - push) * u;
         }
     return potential;
 }
@@ -38,8 +38,8 @@ static double residual_of(pl_newton *s, const double *q, int first, int last)
 static double add_inertia(pl_newton *s, const double *q)
 {
     double parts[BLOCKS], potential = 0;
-    int n = s->sim->n;
-#pragma omp parallel for num_threads(s->sim->ctx->threads) schedule(static) if (n > WORTH_THREADS)
+    int n = s->solver->n;
+#pragma omp parallel for num_threads(s->solver->ctx->threads) schedule(static) if (n > WORTH_THREADS)
     for (int b = 0; b < BLOCKS; b++)
         parts[b] =
             residual_of(s, q, (int)((int64_t)n * b / BLOCKS), (int)((int64_t)n * (b + 1) / BLOCKS));
@@ -50,65 +50,71 @@ static double add_inertia(pl_newton *s, const double *q)
 
 bool pl_newton_evaluate(pl_newton *s, const double *q)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     double h = s->sub->h;
-    pl_elastic_result e = pl_elastic_evaluate(sim->elastic, q, false, 0, NULL, sim->gradient, NULL);
+    pl_elastic_result e =
+        pl_elastic_evaluate(solver->matter->elastic, q, false, 0, NULL, solver->gradient, NULL);
     s->inadmissible = e.inadmissible;
-    sim->info.energy_elastic = e.energy;
+    solver->meter.info.energy_elastic = e.energy;
     s->potential = h * h * e.energy;
-    if (e.inadmissible < 0)
+    if (e.inadmissible < 0) {
         s->potential += add_inertia(s, q);
-    pl_stage(sim, PL_STAGE_LOCAL);
+        s->potential += h * h * pl_terms_energy(s->sub, q, h * h, solver->residual);
+    }
+    pl_stage(&solver->meter, PL_STAGE_LOCAL);
     return e.inadmissible < 0;
 }
 
-static pl_status reserve_contacts(pl_sim *sim)
+static pl_status reserve_contacts(pl_solver *solver)
 {
-    int need = sim->contacts.count, capacity = sim->law_capacity;
+    int need = solver->space.set.count, capacity = solver->space.capacity;
     if (need <= capacity)
         return PL_OK;
     int wanted = need + need / 2 + 16;
-    pl_law *laws = pl_alloc(sim->ctx, (size_t)wanted, sizeof *laws);
-    double *lambda = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *lambda);
-    double *motion = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *motion);
-    double *origin = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *origin);
-    double *moves = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *moves);
-    double *delta = pl_alloc(sim->ctx, 3 * (size_t)wanted, sizeof *delta);
+    pl_law *laws = pl_alloc(solver->ctx, (size_t)wanted, sizeof *laws);
+    double *lambda = pl_alloc(solver->ctx, 3 * (size_t)wanted, sizeof *lambda);
+    double *motion = pl_alloc(solver->ctx, 3 * (size_t)wanted, sizeof *motion);
+    double *origin = pl_alloc(solver->ctx, 3 * (size_t)wanted, sizeof *origin);
+    double *moves = pl_alloc(solver->ctx, 3 * (size_t)wanted, sizeof *moves);
+    double *delta = pl_alloc(solver->ctx, 3 * (size_t)wanted, sizeof *delta);
     bool ok = laws && lambda && motion && origin && moves && delta;
-    pl_free(sim->ctx, ok ? sim->laws : laws);
-    pl_free(sim->ctx, ok ? sim->lambda : lambda);
-    pl_free(sim->ctx, ok ? sim->free_motion : motion);
-    pl_free(sim->ctx, ok ? sim->origin : origin);
-    pl_free(sim->ctx, ok ? sim->wanted : moves);
-    pl_free(sim->ctx, ok ? sim->delta : delta);
+    pl_free(solver->ctx, ok ? solver->space.laws : laws);
+    pl_free(solver->ctx, ok ? solver->space.lambda : lambda);
+    pl_free(solver->ctx, ok ? solver->space.free_motion : motion);
+    pl_free(solver->ctx, ok ? solver->space.origin : origin);
+    pl_free(solver->ctx, ok ? solver->space.wanted : moves);
+    pl_free(solver->ctx, ok ? solver->space.delta : delta);
     if (!ok)
         return PL_ERROR_MEMORY;
-    sim->laws = laws, sim->lambda = lambda, sim->free_motion = motion, sim->origin = origin;
-    sim->wanted = moves, sim->delta = delta;
-    sim->law_capacity = wanted;
+    solver->space.laws = laws, solver->space.lambda = lambda, solver->space.free_motion = motion,
+    solver->space.origin = origin;
+    solver->space.wanted = moves, solver->space.delta = delta;
+    solver->space.capacity = wanted;
     return PL_OK;
 }
 
 pl_status pl_newton_prepare(pl_newton *s)
 {
-    pl_sim *sim = s->sim;
-    int m = sim->contacts.count;
-    PL_TRY(reserve_contacts(sim));
+    pl_solver *solver = s->solver;
+    int m = solver->space.set.count;
+    PL_TRY(reserve_contacts(solver));
     s->prepared = true;
     if (m == 0)
         return PL_OK;
-    PL_TRY(
-        pl_delassus_build(sim->ctx, &sim->delassus, pl_matrix_factor(sim), s->sub->h, &sim->contacts));
-    pl_matrix_focus(sim);
+    PL_TRY(pl_delassus_build(solver->ctx, &solver->space.delassus, pl_matrix_factor(&solver->matrix),
+                             s->sub->h, &solver->space.set));
+    int touched;
+    PL_TRY(pl_solver_touched(solver, &touched));
+    pl_matrix_focus(&solver->matrix, touched, solver->space.touched);
     for (int c = 0; c < m; c++) {
-        sim->laws[c] = (pl_law){
-            .mu = sim->contacts.points[c].mu,
-            .epsilon2 = sim->values->def.contact_epsilon2,
-            .rho = sim->delassus.rho[c],
+        solver->space.laws[c] = (pl_law){
+            .mu = solver->space.set.points[c].mu,
+            .epsilon2 = solver->matter->values->def.contact_epsilon2,
+            .rho = solver->space.delassus.rho[c],
         };
-        memcpy(sim->lambda + 3 * c, sim->contacts.points[c].lambda, 3 * sizeof(double));
+        memcpy(solver->space.lambda + 3 * c, solver->space.set.points[c].lambda, 3 * sizeof(double));
     }
-    pl_stage(sim, PL_STAGE_CONTACT);
+    pl_stage(&solver->meter, PL_STAGE_CONTACT);
     return PL_OK;
 }
 
@@ -119,52 +125,55 @@ static double law_goal(const pl_newton *s, const double *move)
 {
     if (s->law_exact)
         return 0;
-    const pl_contact_set *set = &s->sim->contacts;
+    const pl_contact_set *set = &s->solver->space.set;
     double last = s->norm, rate = s->stale && s->last_rate > 0 ? s->last_rate : 0.1;
-    if (s->norm > 0 && s->last_rate == 0 && s->sim->first_rate > 0)
-        rate = s->sim->first_rate;
+    if (s->norm > 0 && s->last_rate == 0 && s->solver->memory.first_rate > 0)
+        rate = s->solver->memory.first_rate;
     for (int c = 0; s->norm == 0 && c < set->count; c++)
         last = fmax(last, pl_norm3(move + 3 * (size_t)set->points[c].vertex[0]));
     double expected = s->expected > 0 ? s->expected : fmin(rate, 1) * last;
-    return expected > LAW_EXACT_BELOW * s->sim->values->def.tolerance ? LAW_GOAL * expected : 0;
+    return expected > LAW_EXACT_BELOW * s->solver->matter->values->def.tolerance ? LAW_GOAL * expected
+                                                                                 : 0;
 }
 
-pl_coupling pl_newton_coupling(pl_sim *sim)
+pl_coupling pl_newton_coupling(pl_solver *solver)
 {
-    return (pl_coupling){sim->contacts.count, sim->laws, &sim->delassus};
+    return (pl_coupling){solver->space.set.count, solver->space.laws, &solver->space.delassus};
 }
 
-/* lambda from the contact law, given the move that the present forces (sim->origin) make. */
+/* lambda from the contact law, given the move that the present forces (solver->space.origin) make. */
 static pl_status solve_law(pl_newton *s, const double *q, const double *move)
 {
-    pl_sim *sim = s->sim;
-    int m = sim->contacts.count;
+    pl_solver *solver = s->solver;
+    int m = solver->space.set.count;
     pl_contact_solution solution;
-    pl_contacts_delta_exact(sim->ctx, &sim->contacts, s->sub->q0, q, move, sim->free_motion);
+    pl_contacts_delta_exact(solver->ctx, &solver->space.set, s->sub->q0, q, move,
+                            solver->space.free_motion);
     double goal = law_goal(s, move);
-    pl_contact_problem problem = {.on = pl_newton_coupling(sim),
-                                  .b = sim->free_motion,
-                                  .origin = sim->origin,
-                                  .slack = LAW_SLACK * sim->values->def.tolerance};
-    PL_TRY(pl_contact_solve(sim->ctx, &sim->contact_solver, &problem, goal, sim->lambda, &solution));
-    sim->info.inner_iterations += solution.iterations;
+    pl_contact_problem problem = {.on = pl_newton_coupling(solver),
+                                  .b = solver->space.free_motion,
+                                  .origin = solver->space.origin,
+                                  .slack = LAW_SLACK * solver->matter->values->def.tolerance};
+    PL_TRY(pl_contact_solve(solver->ctx, &solver->space.solver, &problem, goal, solver->space.lambda,
+                            &solution));
+    solver->meter.info.inner_iterations += solution.iterations;
     s->law_failed = !solution.converged;
     s->law_rough = goal > 0;
     s->law_sharp = solution.sharp;
     s->law_residual = solution.residual;
-    s->law_worst = sim->contacts.points[solution.worst].vertex[0];
+    s->law_worst = solver->space.set.points[solution.worst].vertex[0];
     if (s->law_failed)
-        pl_log(sim->ctx, PL_LOG_DEBUG,
+        pl_log(solver->ctx, PL_LOG_DEBUG,
                "step %d: contact law off by %.3e m at contact %d of %d after %d iterations",
                s->sub->step + 1, solution.residual, solution.worst, m, solution.iterations);
-    pl_stage(sim, PL_STAGE_CONTACT);
+    pl_stage(&solver->meter, PL_STAGE_CONTACT);
     return PL_OK;
 }
 
-static void hold_contacts(const pl_sim *sim, double *move)
+static void hold_contacts(const pl_solver *solver, double *move)
 {
-    for (int c = 0; c < sim->contacts.count; c++)
-        pl_contact_hold(&sim->contacts.points[c], sim->wanted + 3 * c, move);
+    for (int c = 0; c < solver->space.set.count; c++)
+        pl_contact_hold(&solver->space.set.points[c], solver->space.wanted + 3 * c, move);
 }
 
 /* move = E^-1 (rhs + h^2 H^T (lambda - origin)), rhs in `move`: what the present forces move at the
@@ -172,48 +181,48 @@ static void hold_contacts(const pl_sim *sim, double *move)
  * the law wants it, because gaps of 1e-12 m are to be met. */
 static pl_status move_with_contacts(pl_newton *s, const double *q, double *move)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     double h2 = s->sub->h * s->sub->h;
-    PL_TRY(pl_matrix_begin(sim, move, move));
-    pl_stage(sim, PL_STAGE_SOLVE);
+    PL_TRY(pl_matrix_begin(&solver->matrix, move, move));
+    pl_stage(&solver->meter, PL_STAGE_SOLVE);
     PL_TRY(solve_law(s, q, move));
-    memset(sim->guess, 0, sizeof(double) * 3 * (size_t)sim->n);
-    for (int c = 0; c < sim->contacts.count; c++) {
-        const pl_contact_point *p = &sim->contacts.points[c];
-        double *wanted = sim->wanted + 3 * c;
-        pl_contact_scatter(p, h2, sim->contact_solver.change + 3 * c, sim->guess);
+    memset(solver->guess, 0, sizeof(double) * 3 * (size_t)solver->n);
+    for (int c = 0; c < solver->space.set.count; c++) {
+        const pl_contact_point *p = &solver->space.set.points[c];
+        double *wanted = solver->space.wanted + 3 * c;
+        pl_contact_scatter(p, h2, solver->space.solver.change + 3 * c, solver->guess);
         pl_contact_gather(p, move, wanted);
-        pl_axpy3(1, sim->contact_solver.moved + 3 * c, wanted);
+        pl_axpy3(1, solver->space.solver.moved + 3 * c, wanted);
     }
-    hold_contacts(sim, move);
-    PL_TRY(pl_matrix_end(sim, sim->guess, move, move));
-    hold_contacts(sim, move);
-    pl_stage(sim, PL_STAGE_SOLVE);
+    hold_contacts(solver, move);
+    PL_TRY(pl_matrix_end(&solver->matrix, solver->guess, move, move));
+    hold_contacts(solver, move);
+    pl_stage(&solver->meter, PL_STAGE_SOLVE);
     return PL_OK;
 }
 
 /* move = E^-1(-r + h^2 H^T lambda) for the residual last evaluated (at q); *norm its largest vertex. */
 static pl_status correct_once(pl_newton *s, const double *q, double *move, double *norm)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     double h2 = s->sub->h * s->sub->h;
-    int m = sim->contacts.count;
-    for (int i = 0; i < 3 * sim->n; i++)
-        move[i] = -sim->residual[i];
+    int m = solver->space.set.count;
+    for (int i = 0; i < 3 * solver->n; i++)
+        move[i] = -solver->residual[i];
     if (m > 0)
-        memcpy(sim->origin, sim->lambda, sizeof(double) * 3 * (size_t)m);
+        memcpy(solver->space.origin, solver->space.lambda, sizeof(double) * 3 * (size_t)m);
     for (int c = 0; c < m; c++)
-        pl_contact_scatter(&sim->contacts.points[c], h2, sim->origin + 3 * c, move);
+        pl_contact_scatter(&solver->space.set.points[c], h2, solver->space.origin + 3 * c, move);
     s->law_failed = s->law_rough = false;
     s->law_sharp = true;
     if (m > 0) {
         PL_TRY(move_with_contacts(s, q, move));
     } else {
-        PL_TRY(pl_matrix_correct(sim, move, move));
-        pl_stage(sim, PL_STAGE_SOLVE);
+        PL_TRY(pl_matrix_correct(&solver->matrix, move, move));
+        pl_stage(&solver->meter, PL_STAGE_SOLVE);
     }
     *norm = 0;
-    for (int i = 0; i < sim->n; i++) {
+    for (int i = 0; i < solver->n; i++) {
         double length = pl_norm3(move + 3 * (size_t)i);
         if (!(length <= *norm)) { /* also when not a number */
             *norm = length;
@@ -238,7 +247,7 @@ pl_status pl_newton_correct(pl_newton *s, const double *q, double *move, double 
 
 void pl_newton_keep_forces(pl_newton *s)
 {
-    pl_contact_set *set = &s->sim->contacts;
+    pl_contact_set *set = &s->solver->space.set;
     for (int c = 0; s->prepared && c < set->count; c++)
-        memcpy(set->points[c].lambda, s->sim->lambda + 3 * c, 3 * sizeof(double));
+        memcpy(set->points[c].lambda, s->solver->space.lambda + 3 * c, 3 * sizeof(double));
 }

@@ -1,9 +1,6 @@
 /* What drives a step: every input, from the scene's tables or from the caller. */
 #include "sim/sim.h"
 
-#include "core/vec.h"
-#include "sim/wind.h"
-
 pl_status pl_drive_create(const pl_scene *scene, pl_drive *d)
 {
     pl_status status = PL_OK;
@@ -109,28 +106,4 @@ void pl_drive_between(const pl_scene *scene, double *const *start, const pl_driv
             for (size_t k = 0; k < count; k += 7)
                 pl_pose_between(from + k, to + k, s, out->of[c] + k);
     }
-}
-
-double pl_force_share(const pl_force *force, const double *mass, int vertex)
-{
-    return force->per == PL_PER_MASS    ? mass[vertex]
-           : force->per == PL_PER_GROUP ? 1.0 / force->count
-                                        : 1;
-}
-
-void pl_drive_external(const pl_scene *scene, const double *gravity, const double *mass,
-                       const pl_drive *d, const double *q0, const double *v0, double *f)
-{
-    for (int i = 0; i < scene->vertex_count; i++)
-        for (int k = 0; k < 3; k++)
-            f[3 * i + k] = mass[i] * gravity[k] + d->of[PL_VERTEX_FORCE][3 * i + k];
-    for (int a = 0; a < scene->force_count; a++) {
-        const pl_force *force = &scene->forces[a];
-        for (int k = 0; k < force->count; k++) {
-            int v = force->vertex[k];
-            pl_axpy3(pl_force_share(force, mass, v), d->of[PL_FORCE] + 3 * a, f + 3 * (size_t)v);
-        }
-    }
-    for (int w = 0; w < scene->wind_count; w++)
-        pl_wind_add(&scene->winds[w], d->of[PL_WIND] + 3 * w, q0, v0, f);
 }

@@ -23,19 +23,19 @@ static bool is_alone(const pl_contact_set *set, int c)
  * contacts only how deep it is. */
 static double contact_violation(const pl_newton *s, const double *q, int c)
 {
-    const pl_sim *sim = s->sim;
-    const pl_contact_point *p = &sim->contacts.points[c];
-    double delta[3], pushed[3], wanted[2], *u = sim->guess;
+    const pl_solver *solver = s->solver;
+    const pl_contact_point *p = &solver->space.set.points[c];
+    double delta[3], pushed[3], wanted[2], *u = solver->guess;
     for (int i = 0; i < 3 * p->count; i++) {
         size_t at = 3 * (size_t)p->vertex[i / 3] + (size_t)(i % 3);
         u[at] = q[at] - s->sub->q0[at];
     }
     pl_contact_delta(p, u, delta);
-    if (!is_alone(&sim->contacts, c))
+    if (!is_alone(&solver->space.set, c))
         return fmin(delta[0], 0);
-    pl_contact_gather(p, sim->residual, pushed);
+    pl_contact_gather(p, solver->residual, pushed);
     for (int k = 0; k < 3; k++)
-        pushed[k] /= sim->mass[p->vertex[0]];
+        pushed[k] /= solver->matter->mass[p->vertex[0]];
     for (int k = 0; k < 2; k++)
         wanted[k] = pushed[1 + k] - delta[1 + k];
     double length = hypot(wanted[0], wanted[1]), most = p->mu * fmax(pushed[0], 0);
@@ -48,62 +48,64 @@ static double contact_violation(const pl_newton *s, const double *q, int c)
  * nothing, and as much of what contacts are off. */
 static double imbalance(const pl_newton *s, const double *q)
 {
-    const pl_sim *sim = s->sim;
-    const pl_contact_set *set = &sim->contacts;
+    const pl_solver *solver = s->solver;
+    const pl_contact_set *set = &solver->space.set;
     double sum = 0;
-    for (int i = 0, c = 0; i < sim->n; i++) {
+    for (int i = 0, c = 0; i < solver->n; i++) {
         bool touches = c < set->count && set->points[c].vertex[0] == i;
         if (!touches)
-            sum += pl_dot3(sim->residual + 3 * i, sim->residual + 3 * i) / sim->mass[i];
+            sum +=
+                pl_dot3(solver->residual + 3 * i, solver->residual + 3 * i) / solver->matter->mass[i];
         for (; c < set->count && set->points[c].vertex[0] == i; c++) {
             double off = contact_violation(s, q, c);
-            sum += sim->mass[i] * off * off;
+            sum += solver->matter->mass[i] * off * off;
         }
     }
     return sum;
 }
 
-/* sim->trial = q0 + h v0 + h^2 sum_j c_j a_j; returns how far it is from balance. */
+/* solver->trial = q0 + h v0 + h^2 sum_j c_j a_j; returns how far it is from balance. */
 static double try_terms(pl_newton *s, int terms, const double *c)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     const pl_substep *sub = s->sub;
     const double *past[PL_FORECAST_TERMS];
     double h = sub->h;
     for (int j = 0; j < terms; j++)
-        past[j] = pl_forecast_past(&sim->forecast, j);
-#pragma omp parallel for num_threads(sim->ctx->threads) schedule(static) if (sim->n > WORTH_THREADS)
-    for (int i = 0; i < 3 * sim->n; i++) {
+        past[j] = pl_forecast_past(&solver->memory.forecast, j);
+#pragma omp parallel for num_threads(solver->ctx->threads)                                             \
+    schedule(static) if (solver->n > WORTH_THREADS)
+    for (int i = 0; i < 3 * solver->n; i++) {
         double a = 0;
         for (int j = 0; j < terms; j++)
             a += c[j] * past[j][i];
-        sim->trial[i] = sub->q0[i] + h * sub->v0[i] + h * h * a;
+        solver->trial[i] = sub->q0[i] + h * sub->v0[i] + h * h * a;
     }
-    return pl_newton_evaluate(s, sim->trial) ? imbalance(s, sim->trial) : INFINITY;
+    return pl_newton_evaluate(s, solver->trial) ? imbalance(s, solver->trial) : INFINITY;
 }
 
-static void take_trial(pl_sim *sim, double there)
+static void take_trial(pl_solver *solver, double there)
 {
-    double *swap = sim->iterate;
-    sim->iterate = sim->trial, sim->trial = swap;
-    sim->guess_imbalance = there;
+    double *swap = solver->iterate;
+    solver->iterate = solver->trial, solver->trial = swap;
+    solver->memory.guess_imbalance = there;
 }
 
-/* sim->iterate = q0 + h v0, shortened until it is admissible. */
+/* solver->iterate = q0 + h v0, shortened until it is admissible. */
 static pl_status guess_admissible(pl_newton *s)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     const pl_substep *sub = s->sub;
     double h = sub->h, t = 1;
     do {
-        for (int i = 0; i < 3 * sim->n; i++)
-            sim->iterate[i] = sub->q0[i] + t * h * sub->v0[i];
+        for (int i = 0; i < 3 * solver->n; i++)
+            solver->iterate[i] = sub->q0[i] + t * h * sub->v0[i];
         t = t > 1e-3 ? 0.5 * t : 0;
-    } while (!pl_newton_evaluate(s, sim->iterate) && (t > 0 || s->inadmissible < 0));
+    } while (!pl_newton_evaluate(s, solver->iterate) && (t > 0 || s->inadmissible < 0));
     if (s->inadmissible < 0)
         return PL_OK;
-    const pl_body *body = pl_scene_body_with(sim->scene, s->inadmissible);
-    return pl_fail(sim->ctx, PL_ERROR_NUMERIC,
+    const pl_body *body = pl_scene_body_with(solver->scene, s->inadmissible);
+    return pl_fail(solver->ctx, PL_ERROR_NUMERIC,
                    "step %d: element %d of body \"%s\" is inverted where the step begins",
                    sub->step + 1, s->inadmissible - body->element_offset, body->name);
 }
@@ -113,18 +115,18 @@ static pl_status guess_admissible(pl_newton *s)
 static pl_status guess_polynomial(pl_newton *s)
 {
     static const double c[2][2] = {{1}, {2, -1}};
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     bool better = true;
     PL_TRY(guess_admissible(s));
-    sim->guess_imbalance = imbalance(s, sim->iterate);
-    for (int order = 1; better && order <= pl_smaller(sim->forecast.count, 2); order++) {
+    solver->memory.guess_imbalance = imbalance(s, solver->iterate);
+    for (int order = 1; better && order <= pl_smaller(solver->memory.forecast.count, 2); order++) {
         double there = try_terms(s, order, c[order - 1]);
-        better = there < sim->guess_imbalance;
+        better = there < solver->memory.guess_imbalance;
         if (better)
-            take_trial(sim, there);
+            take_trial(solver, there);
     }
     if (!better)
-        pl_newton_evaluate(s, sim->iterate);
+        pl_newton_evaluate(s, solver->iterate);
     return PL_OK;
 }
 
@@ -132,13 +134,13 @@ static pl_status guess_polynomial(pl_newton *s)
  * left to the factor, which is in single precision, is not what forces of another time leave. */
 static void take_reactions(pl_newton *s)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     double h2 = s->sub->h * s->sub->h;
-    for (int c = 0; c < sim->contacts.count; c++) {
-        pl_contact_point *p = &sim->contacts.points[c];
-        if (!is_alone(&sim->contacts, c))
+    for (int c = 0; c < solver->space.set.count; c++) {
+        pl_contact_point *p = &solver->space.set.points[c];
+        if (!is_alone(&solver->space.set, c))
             continue;
-        pl_contact_gather(p, sim->residual, p->lambda);
+        pl_contact_gather(p, solver->residual, p->lambda);
         for (int k = 0; k < 3; k++) /* without friction none across, to the last digit */
             p->lambda[k] *= k > 0 && p->mu == 0 ? 0 : 1 / h2;
     }
@@ -148,20 +150,21 @@ static void take_reactions(pl_newton *s)
  * one did, which was the best there was; or closer than what else there is. */
 pl_status pl_newton_guess(pl_newton *s)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     double c[PL_FORECAST_TERMS], left, h2 = s->sub->h * s->sub->h, there = INFINITY;
-    int terms = pl_forecast_fit(&sim->forecast, c, &left);
+    int terms = pl_forecast_fit(&solver->memory.forecast, c, &left);
     if (terms >= FEWEST_TERMS)
         there = try_terms(s, terms, c);
-    if (there <= AS_CLOSE * fmax(h2 * h2 * left, sim->foretold ? sim->guess_imbalance : 0)) {
-        take_trial(sim, there);
+    if (there <=
+        AS_CLOSE * fmax(h2 * h2 * left, solver->memory.foretold ? solver->memory.guess_imbalance : 0)) {
+        take_trial(solver, there);
         take_reactions(s);
-        sim->foretold = true;
+        solver->memory.foretold = true;
     } else {
         PL_TRY(guess_polynomial(s));
-        sim->foretold = there < sim->guess_imbalance;
-        if (sim->foretold)
-            take_trial(sim, try_terms(s, terms, c));
+        solver->memory.foretold = there < solver->memory.guess_imbalance;
+        if (solver->memory.foretold)
+            take_trial(solver, try_terms(s, terms, c));
     }
     s->energy = s->potential;
     return PL_OK;

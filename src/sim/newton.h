@@ -5,17 +5,17 @@
 #ifndef PL_NEWTON_H
 #define PL_NEWTON_H
 
-#include "sim/sim.h"
+#include "sim/solver.h"
 
 typedef struct pl_newton {
-    pl_sim *sim;
+    pl_solver *solver;
     const pl_substep *sub;
     double potential;       /* whose gradient is F_el, J s^2, at the last evaluation */
     double energy;          /* the same at the iterate */
-    double norm;            /* of sim->move, m: largest vertex */
+    double norm;            /* of solver->move, m: largest vertex */
     int worst;              /* its vertex */
     bool stale;             /* the factor was made at another iterate */
-    bool prepared;          /* sim->lambda belongs to the present contacts */
+    bool prepared;          /* solver->lambda belongs to the present contacts */
     double rate, last_rate; /* of the last two steps, of the last one */
     bool fresh_step;        /* the last step was a new factor's first */
     double fresh_rate;      /* how much the first step of the newest factor shrank the correction */
@@ -38,13 +38,13 @@ typedef struct pl_newton {
 } pl_newton;
 
 /* ---- correction.c */
-/* F_el at q into sim->residual, and the potential it is the gradient of; false when an element is
+/* F_el at q into solver->residual, and the potential it is the gradient of; false when an element is
  * inadmissible there. */
 bool pl_newton_evaluate(pl_newton *s, const double *q);
 /* Laws and Delassus matrix for the present contacts and factor; the warm start from the contacts. */
 pl_status pl_newton_prepare(pl_newton *s);
 /* What couples the contacts, once that is done. */
-pl_coupling pl_newton_coupling(pl_sim *sim);
+pl_coupling pl_newton_coupling(pl_solver *solver);
 /* move = E^-1(-r + h^2 H^T lambda) for the residual last evaluated (at q), lambda by the contact law;
  * *norm its largest vertex. */
 pl_status pl_newton_correct(pl_newton *s, const double *q, double *move, double *norm);
@@ -64,11 +64,11 @@ bool pl_newton_can_truncate(const pl_newton *s);
  * why not; *theta is the ratio of the corrections. */
 pl_status pl_newton_advance(pl_newton *s, pl_substep_result *out, double *theta);
 /* Whether a new factor would have cost less than what the present one took longer. */
-bool pl_newton_worn(const pl_sim *sim);
+bool pl_newton_worn(const pl_solver *solver);
 
 /* ---- guess.c */
-/* sim->iterate from where the substep begins, evaluated; contact forces as balance there asks for them,
- * if it is foretold. */
+/* solver->iterate from where the substep begins, evaluated; contact forces as balance there asks for
+ * them, if it is foretold. */
 pl_status pl_newton_guess(pl_newton *s);
 
 /* ---- start.c */

@@ -10,7 +10,7 @@ pl_rollout_def pl_rollout_def_default(void)
 
 static size_t entry_bytes(const pl_sim *sim, const pl_tape_entry *e)
 {
-    return sizeof *e + sizeof(double) * 3 * (size_t)sim->n +
+    return sizeof *e + sizeof(double) * 3 * (size_t)sim->scene->vertex_count +
            sizeof *e->contacts * (size_t)e->contact_count;
 }
 
@@ -31,17 +31,17 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
     pl_tape *tape = user;
     pl_context *ctx = sim->ctx;
     pl_status status = PL_OK;
-    int m = sim->contacts.count;
+    int m = sim->solver.space.set.count;
     pl_tape_entry e = {
         .step = sub->step, .from = sub->from, .to = sub->to, .h = sub->h, .contact_count = m};
     PL_CHECK(
         pl_grow(ctx, (void **)&tape->entries, &tape->capacity, tape->count + 1, sizeof *tape->entries),
         done);
-    PL_NEW(ctx, e.q, 3 * sim->n, done);
+    PL_NEW(ctx, e.q, 3 * sim->scene->vertex_count, done);
     PL_NEW(ctx, e.contacts, m, done);
-    memcpy(e.q, sim->iterate, sizeof(double) * 3 * (size_t)sim->n);
+    memcpy(e.q, sim->solver.iterate, sizeof(double) * 3 * (size_t)sim->scene->vertex_count);
     for (int c = 0; c < m; c++) {
-        const pl_contact_point *p = &sim->contacts.points[c];
+        const pl_contact_point *p = &sim->solver.space.set.points[c];
         e.contacts[c] = (pl_tape_contact){.vertex = p->vertex[0], .collider = p->collider};
         memcpy(e.contacts[c].lambda, p->lambda, sizeof p->lambda);
     }
@@ -202,7 +202,7 @@ static const pl_tape_entry *last_substep(const pl_rollout *r, int step, const do
 
 pl_status pl_rollout_state(pl_rollout *r, int step, double *q, double *v)
 {
-    size_t bytes = sizeof(double) * 3 * (size_t)r->sim->n;
+    size_t bytes = sizeof(double) * 3 * (size_t)r->sim->scene->vertex_count;
     PL_TRY(check_step(r, step));
     if (!r->whole || step == 0) {
         pl_state *state;
@@ -218,7 +218,7 @@ pl_status pl_rollout_state(pl_rollout *r, int step, double *q, double *v)
     const pl_tape_entry *e = last_substep(r, step, &before);
     if (q)
         memcpy(q, e->q, bytes);
-    for (int i = 0; v && i < 3 * r->sim->n; i++)
+    for (int i = 0; v && i < 3 * r->sim->scene->vertex_count; i++)
         v[i] = (e->q[i] - before[i]) / e->h;
     return PL_OK;
 }
@@ -236,12 +236,15 @@ static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
     double *u = NULL, end = r->time[step - 1] + r->values->def.time_step;
     PL_CHECK(pl_drive_create(sim->scene, &drive), done);
     PL_CHECK(pl_drive_resolve(sim->scene, end, &inputs, &drive), done);
-    PL_NEW(sim->ctx, u, 3 * sim->n, done);
-    for (int i = 0; i < 3 * sim->n; i++)
+    PL_NEW(sim->ctx, u, 3 * sim->scene->vertex_count, done);
+    for (int i = 0; i < 3 * sim->scene->vertex_count; i++)
         u[i] = e->q[i] - before[i];
-    pl_substep sub = {.drive = &drive, .pose_start = drive.of[PL_COLLIDER_POSE]};
     pl_sim_use(sim, r->values);
-    pl_obstacles obstacles = pl_substep_obstacles(sim, &sub);
+    pl_substep sub = {.scene = sim->scene,
+                      .matter = &sim->matter,
+                      .drive = &drive,
+                      .pose_start = drive.of[PL_COLLIDER_POSE]};
+    pl_obstacles obstacles = pl_substep_obstacles(&sub, sim->solver.shapes);
     for (int c = 0; c < e->contact_count; c++) {
         const pl_tape_contact *kept = &e->contacts[c];
         pl_contact_point p;

@@ -8,11 +8,13 @@
 #include "sim/params.h"
 #include "sim/table.h"
 
+typedef struct pl_model pl_model;
+
 typedef struct pl_body {
     char *name;
     pl_mesh *mesh; /* rest shape */
     bool cloth;
-    pl_model model;
+    pl_material model;
     pl_reading reading;
     double thickness;
     bool lumped_equally;
@@ -49,9 +51,10 @@ typedef struct pl_obstacle {
 
 struct pl_scene {
     pl_context *ctx;
-    pl_params params;   /* the scene's own */
-    int user_count;     /* sims and parameters made from it: no parts may be added then */
-    bool start_checked; /* its start has been looked at */
+    pl_params params;       /* the scene's own */
+    struct pl_model *model; /* what its sims share; NULL while there is none */
+    int user_count;         /* sims and parameters made from it: no parts may be added then */
+    bool start_checked;     /* its start has been looked at */
 
     int body_count, body_capacity;
     pl_body *bodies;

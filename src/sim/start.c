@@ -2,6 +2,7 @@
 #include "sim/newton.h"
 
 #include "core/vec.h"
+#include "terms/term.h"
 
 /* Forces of the last step's contacts, as far as they are contacts again; whether they are the same. */
 static bool warm_start(pl_contact_set *set, const pl_state *state)
@@ -23,40 +24,35 @@ static bool warm_start(pl_contact_set *set, const pl_state *state)
     return again == set->count && again == state->contact_count;
 }
 
-pl_obstacles pl_substep_obstacles(const pl_sim *sim, const pl_substep *sub)
+pl_obstacles pl_substep_obstacles(const pl_substep *sub, pl_collider *const *shapes)
 {
     return (pl_obstacles){
-        .count = sim->scene->collider_count,
-        .shapes = sim->shapes,
+        .count = sub->scene->collider_count,
+        .shapes = shapes,
         .pose_start = sub->pose_start,
         .pose_end = sub->drive->of[PL_COLLIDER_POSE],
-        .body_count = sim->scene->body_count,
-        .friction = sim->values->of[PL_FRICTION],
-        .body_of = sim->scene->body_of,
+        .body_count = sub->scene->body_count,
+        .friction = sub->matter->values->of[PL_FRICTION],
+        .body_of = sub->scene->body_of,
     };
 }
 
 pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
 {
-    pl_sim *sim = s->sim;
+    pl_solver *solver = s->solver;
     const pl_substep *sub = s->sub;
-    const pl_scene *scene = sim->scene;
     double h = sub->h;
-    pl_drive_external(scene, sim->values->def.gravity, sim->mass, sub->drive, sub->q0, sub->v0,
-                      sim->external);
-    memset(sim->spring, 0, sizeof(double) * 3 * (size_t)sim->n);
-    for (int p = 0; p < scene->pin_count; p++)
-        for (int k = scene->pins[p].first; k < scene->pins[p].first + scene->pins[p].count; k++)
-            pl_axpy3(1 / sim->values->of[PL_COMPLIANCE][p], sub->drive->of[PL_PIN_TARGET] + 3 * k,
-                     sim->spring + 3 * (size_t)scene->pin_vertex[k]);
-    for (int i = 0; i < 3 * sim->n; i++)
-        sim->guess[i] = sub->q0[i] + h * sub->v0[i] + h * h * sim->external[i] / sim->mass[i / 3];
-    pl_obstacles o = pl_substep_obstacles(sim, sub);
-    PL_TRY(pl_contacts_detect(sim->ctx, &o, sim->n, sub->q0, sim->guess, sim->margin, &sim->contacts));
-    if (warm_start(&sim->contacts, warm))
-        pl_anderson_next(&sim->anderson);
+    pl_terms_force(sub, solver->external);
+    for (int i = 0; i < 3 * solver->n; i++)
+        solver->guess[i] =
+            sub->q0[i] + h * sub->v0[i] + h * h * solver->external[i] / solver->matter->mass[i / 3];
+    pl_obstacles o = pl_substep_obstacles(sub, solver->shapes);
+    PL_TRY(pl_contacts_detect(solver->ctx, &o, solver->n, sub->q0, solver->guess,
+                              solver->matter->margin, &solver->space.set));
+    if (warm_start(&solver->space.set, warm))
+        pl_anderson_next(&solver->memory.anderson);
     else
-        pl_anderson_reset(&sim->anderson);
-    pl_stage(sim, PL_STAGE_CONTACT);
+        pl_anderson_reset(&solver->memory.anderson);
+    pl_stage(&solver->meter, PL_STAGE_CONTACT);
     return pl_newton_guess(s);
 }

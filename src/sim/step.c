@@ -14,48 +14,43 @@ typedef struct step {
     void *user;
 } step;
 
-void pl_stage(pl_sim *sim, int stage)
-{
-    double now = pl_milliseconds();
-    sim->info.milliseconds[stage] += now - sim->stage_start;
-    sim->stage_start = now;
-}
-
 /* The converged substep becomes the state. */
 static pl_status accept(step *s, const pl_substep *sub, double fraction)
 {
     pl_sim *sim = s->sim;
     pl_state *state = s->state;
-    int m = sim->contacts.count;
+    int m = sim->solver.space.set.count;
     PL_TRY(pl_grow(sim->ctx, (void **)&state->contacts, &state->contact_capacity, m,
                    sizeof *state->contacts));
     if (s->record)
         PL_TRY(s->record(s->user, sim, sub));
-    for (int i = 0; i < 3 * sim->n; i++)
-        sim->trial[i] = sim->iterate[i] - state->q[i];
+    for (int i = 0; i < 3 * sim->solver.n; i++)
+        sim->solver.trial[i] = sim->solver.iterate[i] - state->q[i];
     for (int c = 0; c < m; c++)
-        state->contacts[c] = pl_contact_tell(&sim->contacts.points[c], sim->trial);
+        state->contacts[c] = pl_contact_tell(&sim->solver.space.set.points[c], sim->solver.trial);
     state->contact_count = m;
-#pragma omp parallel for num_threads(sim->ctx->threads) schedule(static) if (sim->n > WORTH_THREADS)
-    for (int i = 0; i < 3 * sim->n; i++) {
-        double v = sim->trial[i] / sub->h;
-        sim->trial[i] = (v - state->v[i]) / sub->h;
+#pragma omp parallel for num_threads(sim->ctx->threads)                                                \
+    schedule(static) if (sim->solver.n > WORTH_THREADS)
+    for (int i = 0; i < 3 * sim->solver.n; i++) {
+        double v = sim->solver.trial[i] / sub->h;
+        sim->solver.trial[i] = (v - state->v[i]) / sub->h;
         state->v[i] = v;
-        state->q[i] = sim->iterate[i];
+        state->q[i] = sim->solver.iterate[i];
     }
-    pl_forecast_add(sim->ctx, &sim->forecast, sim->mass, sim->trial);
+    pl_forecast_add(sim->ctx, &sim->solver.memory.forecast, sim->matter.mass, sim->solver.trial);
     pl_state_set_inputs(sim->scene, state, sub->drive->of);
-    state->time = sim->backup->time + fraction * sim->values->def.time_step;
+    state->time = sim->backup->time + fraction * sim->matter.values->def.time_step;
     return PL_OK;
 }
 
 /* How well the contact law holds, at the position before it is rounded; the worst of all substeps. */
 static void measure_contacts(pl_sim *sim)
 {
-    pl_step_info *info = &sim->info;
-    info->contacts = sim->contacts.count;
-    for (int c = 0; c < sim->contacts.count; c++) {
-        pl_law_error e = pl_law_check(&sim->laws[c], sim->delta + 3 * c, sim->lambda + 3 * c);
+    pl_step_info *info = &sim->solver.meter.info;
+    info->contacts = sim->solver.space.set.count;
+    for (int c = 0; c < sim->solver.space.set.count; c++) {
+        pl_law_error e = pl_law_check(&sim->solver.space.laws[c], sim->solver.space.delta + 3 * c,
+                                      sim->solver.space.lambda + 3 * c);
         info->complementarity = fmax(info->complementarity, e.complementarity);
         info->cone_violation = fmax(info->cone_violation, e.cone);
     }
@@ -74,10 +69,10 @@ static void describe(const pl_sim *sim, const pl_substep_result *result, size_t 
     const pl_body *body = &scene->bodies[scene->body_of[result->vertex]];
     int length = snprintf(text, size, "vertex %d of body \"%s\"", result->vertex - body->vertex_offset,
                           body->name);
-    for (int c = 0; c < sim->contacts.count && length < (int)size; c++)
-        if (sim->contacts.points[c].vertex[0] == result->vertex)
+    for (int c = 0; c < sim->solver.space.set.count && length < (int)size; c++)
+        if (sim->solver.space.set.points[c].vertex[0] == result->vertex)
             length += snprintf(text + length, size - (size_t)length, ", at collider \"%s\"",
-                               scene->colliders[sim->contacts.points[c].collider].name);
+                               scene->colliders[sim->solver.space.set.points[c].collider].name);
 }
 
 static pl_status no_convergence(const step *s, const pl_substep_result *result, int depth, double h)
@@ -89,7 +84,8 @@ static pl_status no_convergence(const step *s, const pl_substep_result *result, 
         snprintf(cut, sizeof cut, ", with the time step cut to %.3g s", h);
     return pl_fail(sim->ctx, PL_ERROR_CONVERGENCE,
                    "step %d: %s (%s; last Newton step %.3g m, %d contacts)%s", s->state->step + 1,
-                   result->reason, where, sim->info.residual, sim->contacts.count, cut);
+                   result->reason, where, sim->solver.meter.info.residual, sim->solver.space.set.count,
+                   cut);
 }
 
 /* The part [from, to] of the step, as fractions of it. */
@@ -98,29 +94,32 @@ static pl_status advance(step *s, double from, double to, int depth)
     pl_sim *sim = s->sim;
     const pl_scene *scene = sim->scene;
     pl_substep_result result;
-    pl_drive_between(scene, sim->backup->input, &sim->drive, to, &sim->substep_drive);
+    pl_drive_between(scene, sim->backup->input, &sim->drive, to, &sim->part);
     memcpy(sim->pose_start, s->state->input[PL_COLLIDER_POSE],
            sizeof(double) * 7 * (size_t)scene->collider_count);
     pl_substep sub = {
+        .scene = scene,
+        .pattern = sim->model->pattern,
+        .matter = &sim->matter,
         .step = s->state->step,
         .from = from,
         .to = to,
-        .h = sim->values->def.time_step * (to - from),
+        .h = sim->matter.values->def.time_step * (to - from),
         .q0 = s->state->q,
         .v0 = s->state->v,
-        .drive = &sim->substep_drive,
+        .drive = &sim->part,
         .pose_start = sim->pose_start,
     };
-    PL_TRY(pl_substep_solve(sim, &sub, s->state, &result));
+    PL_TRY(pl_substep_solve(&sim->solver, &sub, s->state, &result));
     if (result.converged) {
         measure_contacts(sim);
         return accept(s, &sub, to);
     }
-    if (depth == sim->values->def.max_splits)
+    if (depth == sim->matter.values->def.max_splits)
         return no_convergence(s, &result, depth, sub.h);
-    sim->info.splits++;
+    sim->solver.meter.info.splits++;
     pl_log(sim->ctx, PL_LOG_INFO, "step %d: %s, last Newton step %.3g m: split to %.3g s", sub.step + 1,
-           result.reason, sim->info.residual, 0.5 * sub.h);
+           result.reason, sim->solver.meter.info.residual, 0.5 * sub.h);
     pl_sim_forget(sim);
     PL_TRY(advance(s, from, 0.5 * (from + to), depth + 1));
     return advance(s, 0.5 * (from + to), to, depth + 1);
@@ -128,15 +127,15 @@ static pl_status advance(step *s, double from, double to, int depth)
 
 static void measure_state(pl_sim *sim, const pl_state *state)
 {
-    pl_step_info *info = &sim->info;
-    const double *g = sim->values->def.gravity;
+    pl_step_info *info = &sim->solver.meter.info;
+    const double *g = sim->matter.values->def.gravity;
     info->energy_kinetic = info->energy_gravity = 0;
     if (info->cone_violation == -INFINITY) /* no contacts */
         info->cone_violation = 0;
     info->penetration = 0;
-    for (int i = 0; i < sim->n; i++) {
-        info->energy_kinetic += 0.5 * sim->mass[i] * pl_dot3(state->v + 3 * i, state->v + 3 * i);
-        info->energy_gravity -= sim->mass[i] * pl_dot3(g, state->q + 3 * i);
+    for (int i = 0; i < sim->solver.n; i++) {
+        info->energy_kinetic += 0.5 * sim->matter.mass[i] * pl_dot3(state->v + 3 * i, state->v + 3 * i);
+        info->energy_gravity -= sim->matter.mass[i] * pl_dot3(g, state->q + 3 * i);
     }
     for (int c = 0; c < state->contact_count; c++)
         info->penetration = fmax(info->penetration, -state->contacts[c].gap);
@@ -144,7 +143,7 @@ static void measure_state(pl_sim *sim, const pl_state *state)
 
 static pl_status check_finite(const pl_sim *sim, const pl_state *state)
 {
-    for (int i = 0; i < 3 * sim->n; i++)
+    for (int i = 0; i < 3 * sim->solver.n; i++)
         if (!isfinite(state->q[i]) || !isfinite(state->v[i]))
             return pl_fail(sim->ctx, PL_ERROR_ARGUMENT, "state: vertex %d is not finite", i / 3);
     return PL_OK;
@@ -154,8 +153,8 @@ pl_status pl_step_recorded(pl_sim *sim, pl_values *values, pl_state *state, cons
                            pl_step_info *info, pl_substep_fn record, void *user)
 {
     const pl_scene *scene = sim->scene;
-    sim->info = (pl_step_info){.cone_violation = -INFINITY};
-    sim->stage_start = pl_milliseconds();
+    sim->solver.meter.info = (pl_step_info){.cone_violation = -INFINITY};
+    sim->solver.meter.since = pl_milliseconds();
     PL_TRY(check_finite(sim, state));
     pl_sim_use(sim, values);
     PL_TRY(pl_drive_resolve(scene, state->time + values->def.time_step, inputs, &sim->drive));
@@ -170,10 +169,10 @@ pl_status pl_step_recorded(pl_sim *sim, pl_values *values, pl_state *state, cons
     }
     state->step++;
     measure_state(sim, state);
-    pl_stage(sim, PL_STAGE_OTHER);
-    sim->info.converged = true;
+    pl_stage(&sim->solver.meter, PL_STAGE_OTHER);
+    sim->solver.meter.info.converged = true;
     if (info)
-        *info = sim->info;
+        *info = sim->solver.meter.info;
     return PL_OK;
 }
 

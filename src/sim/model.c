@@ -1,0 +1,73 @@
+/* Making what all sims of a scene share. */
+#include "sim/model.h"
+
+#include "terms/term.h"
+
+static void destroy(pl_model *m)
+{
+    pl_chol_plans_destroy(m->plans);
+    pl_elements_destroy(m->elements);
+    pl_free(m->scene->ctx, m);
+}
+
+static pl_status create_elements(pl_model *m)
+{
+    const pl_scene *scene = m->scene;
+    pl_status status = PL_OK;
+    pl_elastic_body *bodies = NULL;
+    pl_stencils extra[PL_TERMS_MAX];
+    int *lists[PL_TERMS_MAX] = {0}, count = 0;
+    PL_NEW(scene->ctx, bodies, scene->body_count, done);
+    for (int b = 0; b < scene->body_count; b++) {
+        const pl_body *body = &scene->bodies[b];
+        bodies[b] = (pl_elastic_body){
+            .vertex_offset = body->vertex_offset,
+            .vertex_count = body->mesh->vertex_count,
+            .rest = body->mesh->vertices,
+            .cloth = body->cloth,
+            .element_count = body->element_count,
+            .elements = body->elements,
+            .model = body->model,
+            .reading = body->reading,
+            .thickness = body->thickness,
+        };
+    }
+    PL_CHECK(pl_terms_stencils(scene, &count, extra, lists), done);
+    PL_CHECK(pl_elements_create(scene->ctx, scene->vertex_count, scene->body_count, bodies, count,
+                                extra, &m->elements),
+             done);
+    m->pattern = pl_elements_pattern(m->elements);
+done:
+    for (int k = 0; k < count; k++)
+        pl_free(scene->ctx, lists[k]);
+    pl_free(scene->ctx, bodies);
+    return status;
+}
+
+pl_status pl_model_take(pl_scene *scene, pl_model **out)
+{
+    pl_status status = PL_OK;
+    pl_model *m = scene->model;
+    if (!m) {
+        PL_NEW(scene->ctx, m, 1, done);
+        m->scene = scene;
+        PL_CHECK(create_elements(m), done);
+        PL_CHECK(pl_chol_plans_create(scene->ctx, m->pattern, &m->plans), done);
+        scene->model = m;
+    }
+    m->users++;
+    *out = m;
+    m = NULL;
+done:
+    if (m)
+        destroy(m);
+    return status;
+}
+
+void pl_model_drop(pl_model *m)
+{
+    if (!m || --m->users > 0)
+        return;
+    m->scene->model = NULL;
+    destroy(m);
+}

@@ -1,0 +1,93 @@
+/* A solver's memory: making room, forgetting. */
+#include "sim/solver.h"
+
+#define USUAL_LAG 0.1 /* of corrections, by a factor of which nothing is known yet */
+
+pl_status pl_solver_create(const pl_model *model, pl_matter *matter, pl_solver *s)
+{
+    pl_status status = PL_OK;
+    const pl_scene *scene = model->scene;
+    pl_context *ctx = scene->ctx;
+    *s = (pl_solver){.ctx = ctx, .scene = scene, .matter = matter, .n = scene->vertex_count};
+    PL_CHECK(pl_matrix_create(model, &s->meter, &s->matrix), done);
+    double **vectors[] = {&s->external, &s->gradient, &s->residual,   &s->guess,   &s->iterate,
+                          &s->move,     &s->trial,    &s->trial_move, &s->combined};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        PL_NEW(ctx, *vectors[k], 3 * s->n, done);
+    PL_NEW(ctx, s->shapes, scene->collider_count, done);
+    for (int c = 0; c < scene->collider_count; c++)
+        s->shapes[c] = scene->colliders[c].shape;
+    PL_CHECK(pl_forecast_create(ctx, s->n, &s->memory.forecast), done);
+    PL_CHECK(pl_anderson_create(ctx, 3 * s->n, &s->memory.anderson), done);
+    PL_CHECK(pl_krylov_reserve(ctx, &s->krylov, 3 * s->n, 1), done);
+    PL_CHECK(pl_delassus_create(ctx, s->n, &s->space.delassus), done);
+done:
+    return status;
+}
+
+void pl_solver_free(pl_solver *s)
+{
+    if (!s->ctx)
+        return;
+    pl_context *ctx = s->ctx;
+    pl_matrix_free(&s->matrix);
+    pl_contact_set_free(ctx, &s->space.set);
+    pl_delassus_free(ctx, &s->space.delassus);
+    pl_contact_solver_free(ctx, &s->space.solver);
+    pl_forecast_free(ctx, &s->memory.forecast);
+    pl_anderson_free(&s->memory.anderson);
+    pl_krylov_free(ctx, &s->krylov);
+    void *arrays[] = {s->space.laws,    s->space.lambda, s->space.free_motion,
+                      s->space.origin,  s->space.wanted, s->space.delta,
+                      s->space.touched, s->shapes,       s->external,
+                      s->gradient,      s->residual,     s->guess,
+                      s->iterate,       s->move,         s->trial,
+                      s->trial_move,    s->combined,     s->coupled};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        pl_free(ctx, arrays[k]);
+}
+
+/* How the factor did, and what was made with it. */
+static void forget_use(pl_solver *s)
+{
+    s->memory.digits = s->memory.wear = 0;
+    s->memory.lag = USUAL_LAG;
+    pl_delassus_reset(&s->space.delassus);
+    pl_contact_system_forget(&s->space.solver.system);
+}
+
+void pl_solver_forget(pl_solver *s)
+{
+    pl_matrix_forget(&s->matrix);
+    forget_use(s);
+    pl_contact_solver_forget(&s->space.solver);
+    pl_anderson_reset(&s->memory.anderson);
+    pl_forecast_reset(&s->memory.forecast);
+    s->memory.guess_imbalance = 0;
+    s->memory.foretold = false;
+    s->memory.first_rate = 0;
+}
+
+pl_status pl_solver_touched(pl_solver *s, int *count)
+{
+    const pl_contact_set *set = &s->space.set;
+    PL_TRY(pl_grow(s->ctx, (void **)&s->space.touched, &s->space.touched_capacity,
+                   PL_STENCIL * set->count, sizeof *s->space.touched));
+    *count = 0;
+    for (int c = 0; c < set->count; c++)
+        for (int k = 0; k < set->points[c].count; k++)
+            s->space.touched[(*count)++] = set->points[c].vertex[k];
+    return PL_OK;
+}
+
+pl_status pl_solver_refresh(pl_solver *s, const pl_substep *sub)
+{
+    int count;
+    pl_factor_kind kind =
+        s->matter->method == PL_SOLVER_CONSTANT ? PL_FACTOR_CONSTANT : PL_FACTOR_TANGENT;
+    if (kind == PL_FACTOR_CONSTANT && s->matrix.kind == kind && s->matrix.h == sub->h)
+        return PL_OK;
+    forget_use(s);
+    PL_TRY(pl_solver_touched(s, &count));
+    return pl_matrix_refresh(&s->matrix, sub, kind, s->iterate, count, s->space.touched);
+}

@@ -1,0 +1,181 @@
+/* The table of terms, and sums over it. */
+#include "terms/term.h"
+
+#include "sim/lump.h"
+
+extern const pl_term pl_term_inertia, pl_term_elastic, pl_term_gravity, pl_term_force, pl_term_wind,
+    pl_term_pin;
+
+static const pl_term *const table[] = {
+    &pl_term_inertia, &pl_term_elastic, &pl_term_gravity, &pl_term_force, &pl_term_wind, &pl_term_pin,
+};
+
+enum { TERMS = sizeof table / sizeof *table };
+_Static_assert(TERMS <= PL_TERMS_MAX, "room for every term");
+
+pl_status pl_terms_stencils(const pl_scene *scene, int *count, pl_stencils *out, int **lists)
+{
+    *count = 0;
+    for (int t = 0; t < TERMS; t++) {
+        if (!table[t]->stencils)
+            continue;
+        pl_stencils *list = &out[*count];
+        PL_TRY(table[t]->stencils(scene, &list->count, &list->width, &lists[*count]));
+        list->index = lists[(*count)++];
+    }
+    return PL_OK;
+}
+
+void pl_terms_force(const pl_substep *s, double *f)
+{
+    memset(f, 0, sizeof(double) * 3 * (size_t)s->scene->vertex_count);
+    for (int t = 0; t < TERMS; t++)
+        if (table[t]->force)
+            table[t]->force(s, f);
+}
+
+double pl_terms_energy(const pl_substep *s, const double *q, double scale, double *out)
+{
+    double sum = 0;
+    for (int t = 0; t < TERMS; t++)
+        if (table[t]->energy)
+            sum += table[t]->energy(s, q, scale, out);
+    return sum;
+}
+
+void pl_terms_multiply(const pl_substep *s, const double *q, const double *x, double scale, double *y)
+{
+    for (int t = 0; t < TERMS; t++)
+        if (table[t]->multiply)
+            table[t]->multiply(s, q, x, scale, y);
+}
+
+pl_elastic_result pl_terms_tangent(const pl_substep *s, const double *q, bool clamp, double scale,
+                                   const double *diagonal, double *blocks)
+{
+    pl_elastic_result result =
+        pl_elastic_evaluate(s->matter->elastic, q, clamp, scale, diagonal, NULL, blocks);
+    for (int t = 0; t < TERMS; t++)
+        if (table[t]->tangent)
+            table[t]->tangent(s, q, clamp, scale, blocks);
+    return result;
+}
+
+void pl_terms_constant(const pl_substep *s, double scale, const double *diagonal, double *a)
+{
+    pl_elastic_constant(s->matter->elastic, scale, diagonal, a);
+    for (int t = 0; t < TERMS; t++)
+        if (table[t]->constant)
+            table[t]->constant(s, scale, a);
+}
+
+/* Derivatives by each vertex's M and C become those by densities and damping. */
+static void pull_mass(const pl_slope *s, pl_gradient *g)
+{
+    const pl_scene *scene = s->at->scene;
+    const double *density = s->at->matter->values->of[PL_DENSITY];
+    const double *damping = s->at->matter->values->of[PL_DAMPING];
+    double *on = s->at->matter->element;
+    double *by_density = g->of[PL_DENSITY], *by_damping = g->of[PL_DAMPING];
+    pl_lump_mean(scene, s->mass, on);
+    for (int e = 0; by_density && e < scene->element_count; e++)
+        by_density[e] += scene->volume[e] * on[e];
+    pl_lump_mean(scene, s->drag, on);
+    for (int e = 0; e < scene->element_count; e++) {
+        if (by_density)
+            by_density[e] += scene->volume[e] * damping[e] * on[e];
+        if (by_damping)
+            by_damping[e] += scene->volume[e] * density[e] * on[e];
+    }
+}
+
+/* The change of each vertex's M and C along a direction of densities and damping. */
+static void push_mass(const pl_slope *s, const pl_gradient *d)
+{
+    const pl_scene *scene = s->at->scene;
+    const pl_values *values = s->at->matter->values;
+    const double *density = d->of[PL_DENSITY], *damping = d->of[PL_DAMPING];
+    double *of = s->at->matter->element;
+    for (int e = 0; e < scene->element_count; e++)
+        of[e] = density ? scene->volume[e] * density[e] : 0;
+    pl_lump(scene, of, s->mass);
+    for (int e = 0; e < scene->element_count; e++) {
+        of[e] *= values->of[PL_DAMPING][e];
+        of[e] += damping ? scene->volume[e] * values->of[PL_DENSITY][e] * damping[e] : 0;
+    }
+    pl_lump(scene, of, s->drag);
+}
+
+/* Room for derivatives of masses, if they are asked for. */
+static bool take_mass(pl_slope *s, const pl_gradient *g, double *work)
+{
+    size_t n = (size_t)s->at->scene->vertex_count;
+    bool asked = g->of[PL_DENSITY] || g->of[PL_DAMPING];
+    s->mass = asked ? work : NULL;
+    s->drag = asked ? work + n : NULL;
+    memset(work, 0, sizeof(double) * 2 * n);
+    return asked;
+}
+
+void pl_terms_vjp(pl_slope *s, const double *z, double *work, pl_gradient *g, double *dq0, double *dv0)
+{
+    double scale = s->at->h * s->at->h;
+    bool masses = take_mass(s, g, work);
+    for (int t = 0; t < TERMS; t++)
+        if (table[t]->vjp)
+            table[t]->vjp(s, z, scale, g, dq0, dv0);
+    if (masses)
+        pull_mass(s, g);
+}
+
+void pl_terms_jvp(pl_slope *s, const pl_gradient *d, const double *dq0, const double *dv0, double *work,
+                  double *rhs)
+{
+    double scale = s->at->h * s->at->h;
+    if (take_mass(s, d, work))
+        push_mass(s, d);
+    memset(rhs, 0, sizeof(double) * 3 * (size_t)s->at->scene->vertex_count);
+    for (int t = 0; t < TERMS; t++)
+        if (table[t]->jvp)
+            table[t]->jvp(s, d, dq0, dv0, scale, rhs);
+}
+
+/* What a value at the end of the substep has of the ends of the time step. The start of a rollout is
+ * not an input. */
+static void shares(const pl_slope *s, double *now, double *ago)
+{
+    *now = s->at->to;
+    *ago = s->row > 0 ? 1 - s->at->to : 0;
+}
+
+void pl_slope_spread(const pl_slope *s, pl_gradient *g, pl_channel channel, int row, double scale,
+                     const double *x)
+{
+    int width = pl_channel_get(channel)->gradient_width;
+    double now, ago, *here = pl_slope_row(s, g, channel, row);
+    shares(s, &now, &ago);
+    for (int k = 0; k < width; k++)
+        here[k] += scale * now * x[k];
+    if (ago > 0)
+        here -= pl_gradient_size(s->at->scene, channel, 1);
+    for (int k = 0; ago > 0 && k < width; k++)
+        here[k] += scale * ago * x[k];
+}
+
+void pl_slope_blend(const pl_slope *s, const pl_gradient *d, pl_channel channel, int row, double *out)
+{
+    int width = pl_channel_get(channel)->gradient_width;
+    double now, ago;
+    const double *here = pl_slope_row(s, d, channel, row);
+    const double *before = here - (s->row > 0 ? pl_gradient_size(s->at->scene, channel, 1) : 0);
+    shares(s, &now, &ago);
+    for (int k = 0; k < width; k++)
+        out[k] = now * here[k] + ago * before[k];
+}
+
+void pl_blocks_add(const pl_pattern *pattern, int i, int j, double a, double *blocks)
+{
+    double *block = blocks + 9 * (size_t)pl_pattern_find(pattern, i, j);
+    for (int k = 0; k < 9; k += 4)
+        block[k] += a;
+}
