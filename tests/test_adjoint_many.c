@@ -47,7 +47,7 @@ static pl_check_result *check(pl_context *ctx, double speed, double friction)
     def.loss = loss_term;
     def.loss_user = &w.n;
     assert_ok(ctx, pl_check(w.sim, w.state, &def, &result));
-    assert_true(pl_chol_get_cost(w.sim->tangent_factor).factor_entries > HALVED);
+    assert_true(pl_chol_get_cost(w.sim->solver.matrix.tangent_factor).factor_entries > HALVED);
     world_free(&w);
     return result;
 }

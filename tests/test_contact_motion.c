@@ -29,7 +29,7 @@ static void mean_velocity(const test_world *w, double v[3])
 {
     v[0] = v[1] = v[2] = 0;
     for (int i = 0; i < w->n; i++)
-        pl_axpy3(w->sim->mass[i] / mass_of(w), w->state->v + 3 * i, v);
+        pl_axpy3(w->sim->matter.mass[i] / mass_of(w), w->state->v + 3 * i, v);
 }
 
 static void contact_force(const test_world *w, int collider, double f[3])
@@ -376,7 +376,8 @@ static void test_shapes(void **state)
                     contact_force(&w, 0, f);
                     touched += info.contacts;
                     for (int i = 0; info.splits == 0 && i < 3; i++)
-                        assert_close(f[i], m * ((v[i] - v0[i]) / 0.01 - w.sim->values->def.gravity[i]),
+                        assert_close(f[i],
+                                     m * ((v[i] - v0[i]) / 0.01 - w.sim->matter.values->def.gravity[i]),
                                      1e-8 * m * G);
                     /* Convex shapes lie below their tangent planes: the real gap is no less than the
                      * law's. */

@@ -6,6 +6,7 @@
 
 #include "core/vec.h"
 #include "sim/sim.h"
+#include "sim_substep.h"
 
 /* A block on a rough floor, thrown along it for one step: contacts, forces, law and factor are its. */
 static test_world thrown_block(pl_context *ctx)
@@ -18,7 +19,7 @@ static test_world thrown_block(pl_context *ctx)
     world_start(&w);
     for (int k = 0; k < 5; k++)
         world_step(&w);
-    assert_int_equal(w.sim->contacts.count, 16);
+    assert_int_equal(w.sim->solver.space.set.count, 16);
     return w;
 }
 
@@ -31,7 +32,9 @@ static void check_newton_step(bool secant)
 {
     pl_context *ctx = test_context(1);
     test_world w = thrown_block(ctx);
-    pl_sim *sim = w.sim;
+    pl_solver *solver = &w.sim->solver;
+    pl_contact_space *space = &solver->space;
+    pl_substep sub = world_substep(&w);
     int size = 3 * w.n;
     double *q = w.state->q, h2 = 1e-4, scale = secant ? 1e-3 : 1, all = 0, elsewhere = 0, law = 0;
     double *step = calloc((size_t)size, sizeof *step), *left = calloc((size_t)size, sizeof *left);
@@ -40,35 +43,36 @@ static void check_newton_step(bool secant)
     for (int i = 0; i < w.n; i++)
         q[3 * i + 2] *= 0.7;
     for (int i = 0; i < size; i++) {
-        sim->residual[i] = 1e-6 * test_random(&seed);
+        solver->residual[i] = 1e-6 * test_random(&seed);
         move[i] = 1e-5 * scale * test_random(&seed);
     }
-    pl_matrix_diagonal(sim, 0.01);
-    pl_elastic_evaluate(sim->elastic, q, false, h2, sim->diagonal, sim->gradient, sim->tangent);
+    pl_matrix_diagonal(&solver->matrix, solver->matter, 0.01);
+    pl_elastic_evaluate(solver->matter->elastic, q, false, h2, solver->matrix.diagonal,
+                        solver->gradient, solver->matrix.tangent);
     pl_truncated found;
-    assert_ok(ctx, pl_coupled_newton(sim, q, move, secant, 1e-6, 1, step, &found));
+    assert_ok(ctx, pl_coupled_newton(solver, &sub, q, move, secant, 1e-6, 1, step, &found));
     assert_int_equal(found.kind, PL_TRUNCATED_NONE); /* one iteration is too few, and said to be */
-    assert_ok(ctx, pl_coupled_newton(sim, q, move, secant, 1e-6, 80, step, &found));
+    assert_ok(ctx, pl_coupled_newton(solver, &sub, q, move, secant, 1e-6, 80, step, &found));
     assert_int_equal(found.kind, PL_TRUNCATED_NEWTON);
     assert_true(found.iterations > 1 && found.residual <= 1e-6);
 
-    pl_bsr_multiply(1, pl_elastic_pattern(sim->elastic), sim->tangent, step, left);
+    pl_bsr_multiply(1, w.sim->model->pattern, solver->matrix.tangent, step, left);
     for (int i = 0; i < size; i++) {
-        left[i] += sim->residual[i];
-        all += sim->residual[i] * sim->residual[i];
+        left[i] += solver->residual[i];
+        all += solver->residual[i] * solver->residual[i];
     }
-    for (int c = 0; c < sim->contacts.count; c++)
-        pl_contact_scatter(&sim->contacts.points[c], -h2, sim->origin + 3 * c, left);
-    for (int c = 0; c < sim->contacts.count; c++) {
-        const pl_contact_point *p = &sim->contacts.points[c];
-        const pl_law_linear *linear = &sim->contact_solver.linear[c];
+    for (int c = 0; c < space->set.count; c++)
+        pl_contact_scatter(&space->set.points[c], -h2, space->origin + 3 * c, left);
+    for (int c = 0; c < space->set.count; c++) {
+        const pl_contact_point *p = &space->set.points[c];
+        const pl_law_linear *linear = &space->solver.linear[c];
         double force[3], more[3], by_force[3], x[3], by_motion[3];
         pl_contact_gather(p, left, force);
         pl_contact_scatter(p, -1, force, left);
         for (int k = 0; k < 3; k++) {
             double dl = force[k] / h2;
-            assert_close(sim->lambda[3 * c + k], sim->origin[3 * c + k] + dl, 1e-6);
-            more[k] = dl - sim->contact_solver.change[3 * c + k];
+            assert_close(space->lambda[3 * c + k], space->origin[3 * c + k] + dl, 1e-6);
+            more[k] = dl - space->solver.change[3 * c + k];
         }
         for (int i = 3 * p->vertex[0]; i < 3 * p->vertex[0] + 3; i++)
             step[i] -= move[i]; /* the law is solved at the end of the move, with its change */

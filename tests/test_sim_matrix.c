@@ -18,36 +18,39 @@ static void test_contacts_that_are_left(void **state)
     world_start(&w);
     for (int k = 0; k < 5; k++)
         world_step(&w);
-    pl_sim *sim = w.sim;
-    int last;
-    assert_int_equal(sim->contacts.count, 16);
-    pl_chol_last(pl_matrix_factor(sim), &last);
+    pl_solver *solver = &w.sim->solver;
+    const pl_contact_set *set = &solver->space.set;
+    pl_matrix *matrix = &solver->matrix;
+    int last, touched;
+    assert_int_equal(set->count, 16);
+    assert_ok(ctx, pl_solver_touched(solver, &touched));
+    assert_int_equal(touched, 16);
+    pl_chol_last(pl_matrix_factor(matrix), &last);
     assert_int_equal(last, 16);
     size_t size = 3 * (size_t)w.n;
     double *b = calloc(size, sizeof *b), *change = calloc(size, sizeof *change);
     double *whole = calloc(size, sizeof *whole), *x = calloc(size, sizeof *x);
     for (int contacts = 16; contacts >= 4; contacts -= 6) {
         uint64_t seed = 9;
-        sim->contacts.count = contacts;
-        pl_matrix_focus(sim);
+        pl_matrix_focus(matrix, contacts, solver->space.touched);
         memset(change, 0, size * sizeof *change);
         for (size_t i = 0; i < size; i++)
             whole[i] = b[i] = test_random(&seed);
         for (int c = 0; c < contacts; c++)
-            for (int i = 3 * sim->contacts.points[c].vertex[0], k = 0; k < 3; k++) {
+            for (int i = 3 * set->points[c].vertex[0], k = 0; k < 3; k++) {
                 change[i + k] = 10 * test_random(&seed);
                 whole[i + k] += change[i + k];
             }
-        assert_ok(ctx, pl_matrix_correct(sim, whole, whole));
+        assert_ok(ctx, pl_matrix_correct(matrix, whole, whole));
         double largest = 0;
         for (size_t i = 0; i < size; i++)
             largest = fmax(largest, fabs(whole[i]));
         for (int told = 0; told < 2; told++) {
-            assert_ok(ctx, pl_matrix_begin(sim, b, x));
+            assert_ok(ctx, pl_matrix_begin(matrix, b, x));
             for (int c = 0; c < contacts; c++)
-                memcpy(x + 3 * sim->contacts.points[c].vertex[0],
-                       whole + 3 * sim->contacts.points[c].vertex[0], 3 * sizeof *x);
-            assert_ok(ctx, pl_matrix_end(sim, change, told ? x : NULL, x));
+                memcpy(x + 3 * set->points[c].vertex[0], whole + 3 * set->points[c].vertex[0],
+                       3 * sizeof *x);
+            assert_ok(ctx, pl_matrix_end(matrix, change, told ? x : NULL, x));
             assert_true(world_distance(3 * w.n, x, whole) <= 3e-6 * largest); /* single precision */
         }
     }

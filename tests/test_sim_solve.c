@@ -18,7 +18,7 @@ static double true_residual(const test_world *w, const double *q0, const double 
     pl_sim *fresh = NULL;
     assert_ok(w->ctx, pl_sim_create(w->scene, &fresh));
     const pl_scene *scene = w->scene;
-    const pl_pattern *pattern = pl_elastic_pattern(fresh->elastic);
+    const pl_pattern *pattern = pl_elastic_pattern(fresh->matter.elastic);
     const pl_values *values = scene->params.values;
     double h = values->def.time_step, largest = 0;
     double *mass = calloc((size_t)w->n, sizeof *mass), *drag = calloc((size_t)w->n, sizeof *drag);
@@ -41,7 +41,7 @@ static double true_residual(const test_world *w, const double *q0, const double 
     const double *q = w->state->q;
     /* clamped, as a metric must be definite: a sheet's tangent is not when it buckles */
     pl_elastic_result e =
-        pl_elastic_evaluate(fresh->elastic, q, true, h * h, diagonal, gradient, tangent);
+        pl_elastic_evaluate(fresh->matter.elastic, q, true, h * h, diagonal, gradient, tangent);
     assert_int_equal(e.inadmissible, -1);
     for (int i = 0; i < 3 * w->n; i++)
         r[i] = (mass[i / 3] + h * drag[i / 3]) * (q[i] - q0[i]) - h * mass[i / 3] * v0[i] +
@@ -139,7 +139,7 @@ static void test_solvers_agree(void **state)
     (void)state;
     pl_context *ctx = test_context(1);
     const pl_solver_kind solvers[] = {PL_SOLVER_DIRECT, PL_SOLVER_LAGGED, PL_SOLVER_CONSTANT,
-                                 PL_SOLVER_AUTO};
+                                      PL_SOLVER_AUTO};
     double first[3 * 64];
     for (int kind = 0; kind < 3; kind++)
         for (int reading = 0; reading < 2; reading++)

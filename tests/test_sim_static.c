@@ -20,7 +20,7 @@ static void settle(test_world *w, const pl_inputs *inputs, double length)
         assert_ok(w->ctx, pl_step(w->sim, w->state, inputs, NULL));
         for (int i = 0; i < 3 * w->n; i++)
             fastest = fmax(fastest, fabs(w->state->v[i]));
-        if (fastest * w->sim->values->def.time_step < 1e-9 * length)
+        if (fastest * w->sim->matter.values->def.time_step < 1e-9 * length)
             return;
     }
     fail_msg("no rest after 4000 steps");

@@ -37,9 +37,9 @@ static void momenta(const test_world *w, double linear[3], double angular[3])
         linear[k] = angular[k] = 0;
     for (int i = 0; i < w->n; i++) {
         double moment[3];
-        pl_axpy3(w->sim->mass[i], w->state->v + 3 * i, linear);
+        pl_axpy3(w->sim->matter.mass[i], w->state->v + 3 * i, linear);
         pl_cross3(w->state->q + 3 * i, w->state->v + 3 * i, moment);
-        pl_axpy3(w->sim->mass[i], moment, angular);
+        pl_axpy3(w->sim->matter.mass[i], moment, angular);
     }
 }
 
@@ -114,7 +114,7 @@ static void test_momentum(void **state)
             double p0[3], l0[3], scale = 0;
             momenta(&w, p0, l0);
             for (int i = 0; i < w.n; i++)
-                scale += w.sim->mass[i];
+                scale += w.sim->matter.mass[i];
             for (int k = 0; k < 10; k++) {
                 double v0[3 * 36], p[3], l[3];
                 memcpy(v0, w.state->v, sizeof(double) * 3 * (size_t)w.n);
@@ -123,7 +123,7 @@ static void test_momentum(void **state)
                 for (int i = 0; i < w.n; i++) {
                     double cross[3];
                     pl_cross3(w.state->v + 3 * i, v0 + 3 * i, cross);
-                    pl_axpy3(0.01 * w.sim->mass[i], cross, l0);
+                    pl_axpy3(0.01 * w.sim->matter.mass[i], cross, l0);
                 }
                 for (int i = 0; i < 3; i++) {
                     /* Translations are linear: any full Newton step gets them exactly. Moments are as
@@ -157,7 +157,7 @@ static void test_damping(void **state)
             assert_close(w.state->v[3 * i + 1], -left, 1e-12);
             assert_close(w.state->v[3 * i + 2], 0, 1e-12);
             if (equally)
-                assert_close(w.sim->mass[i], 0.15 * 0.1 * 0.1 * 1000 / w.n, 1e-14);
+                assert_close(w.sim->matter.mass[i], 0.15 * 0.1 * 0.1 * 1000 / w.n, 1e-14);
         }
         world_free(&w);
     }
@@ -224,7 +224,7 @@ static void test_forces(void **state)
             world_start(&w);
             double share = 0;
             for (int k = 0; k < 3; k++)
-                share += u == 0 ? 1 : u == 1 ? 1.0 / 3 : w.sim->mass[vertices[k]];
+                share += u == 0 ? 1 : u == 1 ? 1.0 / 3 : w.sim->matter.mass[vertices[k]];
             double p0[3] = {0}, p[3], l[3];
             /* at t = 0.01, 0.02, ... 0.06: linear between rows, held after the last */
             const double row[6][3] = {{1, 2, 3}, {2, 4, 6}, {2, 2, 3}, {2, 0, 0}, {2, 0, 0}, {2, 0, 0}};

@@ -6,6 +6,7 @@
 
 #include "core/vec.h"
 #include "sim/sim.h"
+#include "sim_substep.h"
 
 /* A soft bar; its sim has a factor made at rest. */
 static test_world soft_bar(pl_context *ctx, pl_material model)
@@ -13,15 +14,17 @@ static test_world soft_bar(pl_context *ctx, pl_material model)
     test_world w = world_new(ctx, world_def(0.05, 0, 0, 0));
     world_add(&w, world_body(model, PL_PROJECTIVE, 1e4), world_grid(ctx, 13, 4, 4, 0.02, 0, 0, 0));
     world_start(&w);
-    assert_ok(ctx, pl_matrix_refresh(w.sim, PL_FACTOR_TANGENT, 0.05, w.state->q));
+    pl_substep sub = world_substep(&w);
+    assert_ok(ctx,
+              pl_matrix_refresh(&w.sim->solver.matrix, &sub, PL_FACTOR_TANGENT, w.state->q, 0, NULL));
     return w;
 }
 
-static void fill_residual(pl_sim *sim)
+static void fill_residual(pl_solver *solver)
 {
     uint64_t seed = 4;
-    for (int i = 0; i < 3 * sim->n; i++)
-        sim->residual[i] = 1e-6 * test_random(&seed);
+    for (int i = 0; i < 3 * solver->n; i++)
+        solver->residual[i] = 1e-6 * test_random(&seed);
 }
 
 /* Stretched and sheared a little: E p = -r to a hundredth, which is what is asked of CG. */
@@ -37,19 +40,20 @@ static void test_newton_step(void **state)
             q[3 * i] *= 1.05;
             q[3 * i + 2] += 0.1 * q[3 * i];
         }
-        fill_residual(w.sim);
+        fill_residual(&w.sim->solver);
         pl_truncated found;
-        assert_ok(ctx, pl_truncated_newton(w.sim, 0.05, q, 1e-3, 50, step, &found));
+        pl_substep sub = world_substep(&w);
+        assert_ok(ctx, pl_truncated_newton(&w.sim->solver, &sub, q, 1e-3, 50, step, &found));
         assert_int_equal(found.kind, PL_TRUNCATED_NEWTON);
         assert_true(found.iterations >= 1 && found.iterations <= 12); /* without the factor: over 50 */
-        pl_bsr_multiply(1, pl_elastic_pattern(w.sim->elastic), w.sim->tangent, step, product);
+        pl_bsr_multiply(1, w.sim->model->pattern, w.sim->solver.matrix.tangent, step, product);
         for (int i = 0; i < 3 * w.n; i++) {
-            left += pow(product[i] + w.sim->residual[i], 2);
-            all += pow(w.sim->residual[i], 2);
+            left += pow(product[i] + w.sim->solver.residual[i], 2);
+            all += pow(w.sim->solver.residual[i], 2);
         }
         assert_true(sqrt(left) <= 1.0001e-2 * sqrt(all));
         /* A limit that is too small is said. */
-        assert_ok(ctx, pl_truncated_newton(w.sim, 0.05, q, 1e-3, 1, step, &found));
+        assert_ok(ctx, pl_truncated_newton(&w.sim->solver, &sub, q, 1e-3, 1, step, &found));
         assert_int_equal(found.kind, PL_TRUNCATED_NONE);
         free(step), free(product);
         world_free(&w);
@@ -68,16 +72,17 @@ static void test_saddle(void **state)
     double *product = calloc(3 * (size_t)w.n, sizeof *product), longest = 0;
     for (int i = 0; i < w.n; i++)
         q[3 * i] *= 0.6;
-    fill_residual(w.sim);
+    fill_residual(&w.sim->solver);
     pl_truncated found;
-    assert_ok(ctx, pl_truncated_newton(w.sim, 0.05, q, 1e-3, 50, step, &found));
+    pl_substep sub = world_substep(&w);
+    assert_ok(ctx, pl_truncated_newton(&w.sim->solver, &sub, q, 1e-3, 50, step, &found));
     assert_int_equal(found.kind, PL_TRUNCATED_DOWNHILL);
-    const double *direction = w.sim->krylov.direction;
-    pl_bsr_multiply(1, pl_elastic_pattern(w.sim->elastic), w.sim->tangent, direction, product);
+    const double *direction = w.sim->solver.krylov.direction;
+    pl_bsr_multiply(1, w.sim->model->pattern, w.sim->solver.matrix.tangent, direction, product);
     double curvature = 0, slope = 0;
     for (int i = 0; i < 3 * w.n; i++) {
         curvature += direction[i] * product[i];
-        slope += step[i] * w.sim->residual[i];
+        slope += step[i] * w.sim->solver.residual[i];
         longest = fmax(longest, pl_norm3(step + 3 * (i / 3)));
     }
     assert_true(curvature < 0 && slope < 0);
