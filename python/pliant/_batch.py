@@ -10,29 +10,56 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ._channel import WANTED, check_keywords
+from ._channel import PARAMETERS, WANTED, check_keywords
 from ._library import Array, fits
 from ._rollout import Rollout
 from ._scene import Scene
 
 
-def shapes(scene: Scene, steps: int, given: Mapping[str, Sequence[int]],
-           function: Callable[..., Any]) -> tuple[tuple[int, ...], dict[str, tuple[int, ...]]]:
-    """The batch's shape, and every argument's: dimensions before its own are the batch's, shared by all."""
+Arranged = dict[str, tuple[tuple[int, ...], tuple[int, ...]]]
+
+
+def arrange(scene: Scene, steps: int, given: Mapping[str, Sequence[int]],
+            function: Callable[..., Any]) -> tuple[tuple[int, ...], Arranged]:
+    """The batch's shape, and for every argument the shape to view it by and the one to broadcast that to.
+
+    Dimensions before an argument's own are the batch's, shared by all. A parameter's own may be left out, one
+    number for every sample: where it has fewer dimensions than its own or another argument has that batch.
+    """
     check_keywords(given, WANTED, function)
-    own, batches = {}, []
+    own = {name: scene.shape_of(name, steps) for name in given}
+    views: dict[str, tuple[int, ...]] = {}
+    batches: list[tuple[int, ...]] = []
+    short = []  # of one number a sample, if others have that batch
     for name, shape in given.items():
-        own[name] = scene.shape_of(name, steps)
         extra = max(len(shape) - len(own[name]), 0)
-        batches.append(tuple(shape)[:extra])
-        if not fits(shape[extra:], own[name]):
-            raise ValueError(f"{name}: expected shape [..., {', '.join(map(str, own[name]))}], "
-                             f"got {list(shape)}")
+        if fits(shape[extra:], own[name]):
+            views[name] = tuple(shape)
+            batches.append(tuple(shape[:extra]))
+        elif name in PARAMETERS and 0 not in own[name]:
+            views[name] = (*shape, *(1 for _ in own[name]))
+            if len(shape) < len(own[name]):
+                batches.append(tuple(shape))
+            else:
+                short.append(name)
+        else:
+            raise _misfit(name, own[name], shape)
+    batch = _joined(batches)
+    for name in short:
+        if not batch or not fits(given[name], batch):
+            raise _misfit(name, own[name], given[name])
+    return batch, {name: (views[name], (*batch, *own[name])) for name in given}
+
+
+def _misfit(name: str, own: Sequence[int], shape: Sequence[int]) -> ValueError:
+    return ValueError(f"{name}: expected shape [..., {', '.join(map(str, own))}], got {list(shape)}")
+
+
+def _joined(batches: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     try:
-        batch = np.broadcast_shapes(*batches)
+        return np.broadcast_shapes(*batches)
     except ValueError:
         raise ValueError(f"batch dimensions differ: {', '.join(str(list(b)) for b in batches)}") from None
-    return batch, {name: (*batch, *own[name]) for name in given}
 
 
 def _samples(scene: Scene, steps: int, arrays: Mapping[str, NDArray[Any]]) -> Iterator[dict[str, Array]]:

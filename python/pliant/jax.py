@@ -78,7 +78,9 @@ def rollout(scene: Scene, steps: int, *, state: Optional[State] = None, **arrays
     velocity [n, 3], force [steps, force_count, 3], young [element_count], friction
     [collider_count, body_count], ... They are broadcast to that shape, so that a single number serves for
     a whole parameter; dimensions before it are batch dimensions, as are those of vmap, each sample being a
-    simulation of its own. What is not given is as in the scene. Poses are normalised.
+    simulation of its own. friction of shape [64] is one number for each of a batch of 64; so is another
+    parameter if some other argument has that batch, and young [64, 1] is always.
+    What is not given is as in the scene. Poses are normalised.
     state: where to start, as far as position and velocity do not say it.
     """
     if not jax.config.jax_enable_x64:
@@ -89,10 +91,10 @@ def rollout(scene: Scene, steps: int, *, state: Optional[State] = None, **arrays
     for name, array in given.items():
         if array.dtype != jnp.float64:
             raise TypeError(f"{name}: expected a float64 array, got {array.dtype}")
-    _, shapes = _batch.shapes(scene, steps, {name: a.shape for name, a in given.items()}, rollout)
+    _, shapes = _batch.arrange(scene, steps, {name: a.shape for name, a in given.items()}, rollout)
     names = tuple(given)
-    return _rollout((scene, int(steps), state, names),
-                    *(jnp.broadcast_to(given[name], shapes[name]) for name in names))
+    full = (jnp.broadcast_to(given[name].reshape(view), shape) for name, (view, shape) in shapes.items())
+    return _rollout((scene, int(steps), state, names), *full)
 
 
 __all__ = ["rollout"]

@@ -53,7 +53,9 @@ def rollout(scene: Scene, steps: int, *, state: Optional[State] = None,
     velocity [n, 3], force [steps, force_count, 3], young [element_count], friction
     [collider_count, body_count], ... They are broadcast to that shape, so that a single number serves for
     a whole parameter; dimensions before it are batch dimensions, each sample being a simulation of its
-    own. What is not given is as in the scene. Poses are normalised.
+    own. friction of shape [64] is one number for each of a batch of 64; so is another parameter if some other
+    argument has that batch, and young [64, 1] is always.
+    What is not given is as in the scene. Poses are normalised.
     state: where to start, as far as position and velocity do not say it.
     """
     given = {}
@@ -64,8 +66,8 @@ def rollout(scene: Scene, steps: int, *, state: Optional[State] = None,
         if tensor.device.type != "cpu":
             raise TypeError(f"{name}: expected a tensor on the CPU, got {tensor.device}")
         given[name] = tensor
-    batch, shapes = _batch.shapes(scene, steps, {name: tuple(t.shape) for name, t in given.items()}, rollout)
-    full = [tensor.expand(shapes[name]).contiguous() for name, tensor in given.items()]
+    batch, shapes = _batch.arrange(scene, steps, {name: tuple(t.shape) for name, t in given.items()}, rollout)
+    full = [given[name].reshape(view).expand(shape).contiguous() for name, (view, shape) in shapes.items()]
     return _Rollout.apply(scene, steps, state, tuple(given), batch, *full)
 
 

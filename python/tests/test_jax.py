@@ -53,6 +53,17 @@ def test_vmap_of_values_and_gradients(slide):
     assert slide.get("friction") == 0.2
 
 
+def test_one_number_a_sample(slide):
+    mus = jnp.array([0.1, 0.2, 0.4])
+
+    def end(mu):
+        return pliant.jax.rollout(slide, STEPS, friction=mu)[0][..., -1, :, 0].mean(-1)
+    together, alone = end(mus), jnp.stack([end(mu) for mu in mus])
+    np.testing.assert_array_equal(together, alone)
+    gradient = jax.grad(lambda mu: end(mu).sum())(mus)
+    np.testing.assert_allclose(gradient, jax.vmap(jax.grad(end))(mus), rtol=1e-12)
+
+
 def test_agrees_with_the_plain_interface(slide):
     q, v = pliant.jax.rollout(slide, STEPS)
     rollout = slide.rollout(STEPS)
@@ -77,8 +88,8 @@ def test_large_arrays_pass_through_the_callback(context):
 def test_refusals(slide):
     with pytest.raises(TypeError, match="float64"):
         pliant.jax.rollout(slide, 2, friction=jnp.float32(0.2))
-    with pytest.raises(ValueError, match="friction: expected shape"):
-        pliant.jax.rollout(slide, 2, friction=jnp.zeros(2))
+    with pytest.raises(ValueError, match="young: expected shape"):
+        pliant.jax.rollout(slide, 2, young=jnp.ones(2))
     with pytest.raises(Exception, match="friction = -1"):
         jax.block_until_ready(pliant.jax.rollout(slide, 2, friction=-1.0))
     jax.config.update("jax_enable_x64", False)

@@ -71,6 +71,23 @@ def test_one_scene_in_a_batch(slide):
     assert slide.get("friction") == 0.2
 
 
+def test_one_number_a_sample(slide):
+    """The parameter's own dimensions may be left out; gradients have the shape that was given."""
+    mu, young = number([0.1, 0.2, 0.4]), number([1e6, 5e5, 2e5])
+    q, _ = pliant.torch.rollout(slide, STEPS, friction=mu, young=young)
+    full, _ = pliant.torch.rollout(slide, STEPS, friction=mu[:, None, None], young=young[:, None])
+    assert q.shape == (3, STEPS + 1, slide.vertex_count, 3)
+    torch.testing.assert_close(q, full, rtol=0, atol=0)
+    found = torch.autograd.grad(q[:, -1, :, :2].sum(), (mu, young))
+    expected = torch.autograd.grad(full[:, -1, :, :2].sum(), (mu, young))
+    for f, e in zip(found, expected):
+        torch.testing.assert_close(f, e, rtol=0, atol=0)
+    grid, _ = pliant.torch.rollout(slide, 2, friction=mu, velocity=torch.zeros(2, 1, 1, 3, dtype=double))
+    assert grid.shape[:2] == (2, 3)
+    elements = np.linspace(1e5, 1e6, slide.element_count)
+    assert pliant.torch.rollout(slide, 2, young=elements)[0].dim() == 3  # its own shape is no batch
+
+
 def test_jacobian_and_interleaved_use(slide):
     """The same scene twice in one graph, and rows of a Jacobian from one tape."""
     def outcome(mu):
@@ -125,10 +142,15 @@ def test_inside_a_network(slide):
 
 
 def test_refusals(slide):
+    pair = torch.zeros(2, 1, 3, dtype=double)
     with pytest.raises(TypeError, match="float64"):
         pliant.torch.rollout(slide, 2, friction=torch.tensor(0.2))
-    with pytest.raises(ValueError, match=r"friction: expected shape \[..., 1, 1\]"):
-        pliant.torch.rollout(slide, 2, friction=torch.zeros(2, dtype=double))
+    with pytest.raises(ValueError, match=r"young: expected shape \[..., 24\], got \[23\]"):
+        pliant.torch.rollout(slide, 2, young=torch.ones(23, dtype=double))
+    with pytest.raises(ValueError, match=r"young: expected shape \[..., 24\], got \[3\]"):
+        pliant.torch.rollout(slide, 2, young=torch.ones(3, dtype=double), velocity=pair)
+    with pytest.raises(ValueError, match=r"compliance: expected shape \[..., 0\], got \[2\]"):
+        pliant.torch.rollout(slide, 2, compliance=torch.ones(2, dtype=double), velocity=pair)
     with pytest.raises(ValueError, match=r"wind: expected shape \[..., 2, 0, 3\], got \[1, 3\]"):
         pliant.torch.rollout(slide, 2, wind=torch.zeros(1, 3, dtype=double))
     with pytest.raises(TypeError, match="mood"):
