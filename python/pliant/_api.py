@@ -122,7 +122,7 @@ pl_table._fields_ = [
 PL_ARAP = 0
 PL_COROTATED = 1
 PL_NEO_HOOKEAN = 2
-pl_model = c_int
+pl_material = c_int
 PL_EXACT = 0
 PL_PROJECTIVE = 1
 pl_reading = c_int
@@ -130,7 +130,7 @@ PL_SOLVER_AUTO = 0
 PL_SOLVER_DIRECT = 1
 PL_SOLVER_LAGGED = 2
 PL_SOLVER_CONSTANT = 3
-pl_solver = c_int
+pl_solver_kind = c_int
 
 
 class pl_scene(Structure):
@@ -151,7 +151,7 @@ pl_scene_def._fields_ = [
     ("max_splits", c_int),
     ("contact_epsilon2", c_double),
     ("contact_margin", c_double),
-    ("solver", pl_solver),
+    ("solver", pl_solver_kind),
 ]
 
 
@@ -162,7 +162,7 @@ class pl_body_def(Structure):
 pl_body_def._fields_ = [
     ("name", c_char_p),
     ("mesh", POINTER(pl_mesh)),
-    ("model", pl_model),
+    ("model", pl_material),
     ("reading", pl_reading),
     ("young", c_double),
     ("poisson", c_double),
