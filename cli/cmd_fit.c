@@ -27,22 +27,26 @@ static void show_progress(void *user, const pl_fit_progress *p)
     bool terminal = isatty(STDERR_FILENO) != 0;
     if (!terminal && !options->verbose)
         return;
-    char bar[WIDTH + 1], values[256] = "";
-    int filled = p->iterations > 0 ? WIDTH * p->iteration / p->iterations : WIDTH;
+    char bar[WIDTH + 1], start[64] = "", best[32] = "", line[512];
+    double done = p->iterations > 0 ? (double)p->iteration / p->iterations : 1;
+    int filled = (int)(WIDTH * (p->start + done) / p->starts);
     for (int i = 0; i < WIDTH; i++)
         bar[i] = i < filled ? '#' : '.';
     bar[WIDTH] = '\0';
-    size_t length = 0;
-    for (int i = 0; i < p->parameter_count && i < SHOWN && length < sizeof values; i++)
-        length += (size_t)snprintf(values + length, sizeof values - length, "  %s %.6g", p->names[i],
+    if (p->starts > 1) {
+        snprintf(start, sizeof start, "start %d/%d  ", p->start + 1, p->starts);
+        snprintf(best, sizeof best, " (best %.4e)", p->best_loss);
+    }
+    size_t length = (size_t)snprintf(line, sizeof line, "[%s] %s%d/%d  loss %.4e%s", bar, start,
+                                     p->iteration, p->iterations, p->loss, best);
+    for (int i = 0; i < p->parameter_count && i < SHOWN && length < sizeof line; i++)
+        length += (size_t)snprintf(line + length, sizeof line - length, "  %s %.6g", p->names[i],
                                    p->values[i]);
     const char *more = p->parameter_count > SHOWN ? "  ..." : "";
     if (terminal)
-        cli_line_show("[%s] %d/%d  loss %.4e%s%s", bar, p->iteration, p->iterations, p->loss, values,
-                      more);
+        cli_line_show("%s%s", line, more);
     else
-        fprintf(stderr, "[%s] %d/%d  loss %.4e%s%s\n", bar, p->iteration, p->iterations, p->loss,
-                values, more);
+        fprintf(stderr, "%s%s\n", line, more);
 }
 
 static bool keep_going(void *user)
@@ -52,6 +56,23 @@ static bool keep_going(void *user)
 }
 
 /* ------------------------------------------------------------------------------- result */
+
+/* Where every start led. */
+static void print_starts(const pl_fit_result *r)
+{
+    enum { SHOWN = 4 };
+    for (int k = 0; k < r->start_count; k++) {
+        const pl_fit_start *s = &r->starts[k];
+        printf("%s start %d:", k == r->best ? "*" : " ", k + 1);
+        for (int i = 0; i < r->parameter_count && i < SHOWN; i++)
+            printf(" %s %.4g -> %.4g,", r->names[i], s->initial[i], s->values[i]);
+        if (isfinite(s->loss))
+            printf(" loss %.3e after %d iterations%s\n", s->loss, s->iterations,
+                   s->refused ? ", where a simulation failed" : "");
+        else
+            printf(" could not be simulated\n");
+    }
+}
 
 static void print_text(const char *path, const fit_options *options, const pl_fit_result *r)
 {
@@ -70,6 +91,8 @@ static void print_text(const char *path, const fit_options *options, const pl_fi
             printf("  (true %.8g, started from %.8g)", r->truth[i], r->values[i]);
         printf("\n");
     }
+    if (r->start_count > 1)
+        print_starts(r);
     if (options->out)
         printf("written to %s\n", options->out);
 }

@@ -19,6 +19,14 @@ prints 'Not identified: '
 prints 'not converged (all iterations done)'
 grep -q '"identified": false' start/result.json || fail "result.json says otherwise"
 
+# From several starts: all are listed, the best is the result.
+expect 0 fit "$task" "${small[@]}" --set optimizer.method=levenberg_marquardt --set starts=3 --no-report \
+    --verbose --out starts
+prints '  start 3: mu '
+[ "$(grep -c '^\* start' out.txt)" = 1 ] || fail "not one best start: $(cat out.txt)"
+says 'start 2/3'
+grep -q '"starts": \[' starts/result.json || fail "result.json does not list the starts"
+
 # Ctrl-C keeps the last iteration; --resume ends with the same history as never stopping.
 descent=("${small[@]}" --set optimizer.rate=1 --set optimizer.iterations=12 --no-report)
 expect 5 fit "$task" "${descent[@]}" --out whole

@@ -393,6 +393,11 @@ static const char *const wrong[][2] = {
     {HEAD UNKNOWN "," LOSS ", \"optimizer\": {\"iteration\": 3}}", "did you mean \"iterations\""},
     {HEAD UNKNOWN "," LOSS ", \"optimizer\": {\"rate\": -1}}", "optimizer.rate"},
     {HEAD UNKNOWN "," LOSS ", \"steps\": 0}", "steps"},
+    {HEAD UNKNOWN "," LOSS ", \"starts\": 0}", "starts"},
+    {HEAD UNKNOWN "," LOSS ", \"starts\": 2}", "unknowns[0]: expected \"lower\" and \"upper\""},
+    {HEAD "\"unknowns\": [{\"quantity\": \"damping\", \"initial\": 1, \"lower\": 0, \"upper\": 2, "
+          "\"map\": \"log\"}]," LOSS ", \"starts\": 2}",
+     "expected \"lower\" > 0"},
     {HEAD UNKNOWN "," LOSS ", \"continuation\": {\"start\": 1e-13}}", "continuation.start"},
     {HEAD UNKNOWN "," LOSS ", \"scene_changes\": [{\"set\": \"bodies[3].velocity=1\"}]}", "bodies[3]"},
 };

@@ -269,8 +269,9 @@ static void failed_steps_are_told(void **state)
     double row[PL_ROW_HEAD + 3] = {0}, truth, error, correlation;
     pl_evidence evidence;
     pl_verdict verdict;
-    fit.rows = row;
-    fit.row_count = 1;
+    pl_course course = {.rows = row, .row_count = 1};
+    fit.course = fit.courses = &course;
+    fit.course_count = 1;
     pl_task_true_x(task, &truth);
     assert_ok(f->ctx, pl_task_complete(task, NULL, NULL));
     assert_ok(f->ctx, pl_evaluation_create(task, &fit.evaluation));

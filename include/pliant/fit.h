@@ -72,9 +72,11 @@ PL_API pl_status pl_task_schema(pl_context *ctx, char **text);
 
 /* After the start and after every iteration. */
 typedef struct pl_fit_progress {
+    int start, starts;         /* which starting point, from 0, of how many */
     int iteration, iterations; /* done, and at most */
     int evaluations;           /* simulations for it so far */
     double loss;
+    double best_loss;        /* of the starts so far, this one included */
     double contact_epsilon2; /* N m; larger than the scene's own during a continuation */
     int parameter_count;     /* at most 32 are shown */
     const char *const *names;
@@ -110,7 +112,18 @@ typedef struct pl_fit_reason {
     const char *text; /* "mu ended at its bound 1000 (0.05 to 1000)" */
 } pl_fit_reason;
 
+/* What came of a starting point. */
+typedef struct pl_fit_start {
+    const double *initial; /* [p] */
+    const double *values;  /* [p] where it ended */
+    double loss;           /* there; NaN when its first point could not be evaluated */
+    int iterations;
+    pl_stop stop;
+    bool refused; /* it ended because a point could not be evaluated */
+} pl_fit_start;
+
 /* Arrays are the result's. k rows: the start and every iteration; p parameters (at most 32 are kept).
+ * Of a task with several starts all is of the best, but evaluations, refused and times of all.
  */
 typedef struct pl_fit_result {
     bool identified;     /* there is no reason to doubt */
@@ -119,8 +132,11 @@ typedef struct pl_fit_result {
     const pl_fit_reason *reasons; /* [reason_count], the gravest first */
     pl_stop stop;
     int iterations, evaluations;
-    int refused;                  /* points tried that could not be simulated or differentiated */
-    double residual;              /* root mean square of what is left, m (of velocities m/s) */
+    int refused;     /* points tried that could not be simulated or differentiated */
+    double residual; /* root mean square of what is left, m (of velocities m/s) */
+    int start_count;
+    const pl_fit_start *starts;   /* [start_count] */
+    int best;                     /* of the starts */
     int row_count;                /* k */
     int parameter_count;          /* p */
     const char *const *names;     /* [p] */

@@ -624,10 +624,13 @@ class pl_fit_progress(Structure):
 
 
 pl_fit_progress._fields_ = [
+    ("start", c_int),
+    ("starts", c_int),
     ("iteration", c_int),
     ("iterations", c_int),
     ("evaluations", c_int),
     ("loss", c_double),
+    ("best_loss", c_double),
     ("contact_epsilon2", c_double),
     ("parameter_count", c_int),
     ("names", POINTER(c_char_p)),
@@ -667,6 +670,20 @@ pl_fit_reason._fields_ = [
 ]
 
 
+class pl_fit_start(Structure):
+    pass
+
+
+pl_fit_start._fields_ = [
+    ("initial", POINTER(c_double)),
+    ("values", POINTER(c_double)),
+    ("loss", c_double),
+    ("iterations", c_int),
+    ("stop", pl_stop),
+    ("refused", c_bool),
+]
+
+
 class pl_fit_result(Structure):
     pass
 
@@ -681,6 +698,9 @@ pl_fit_result._fields_ = [
     ("evaluations", c_int),
     ("refused", c_int),
     ("residual", c_double),
+    ("start_count", c_int),
+    ("starts", POINTER(pl_fit_start)),
+    ("best", c_int),
     ("row_count", c_int),
     ("parameter_count", c_int),
     ("names", POINTER(c_char_p)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import os
 import tempfile
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ class FitProgress:
     loss: float
     contact_epsilon2: float  #: N m
     values: dict[str, float]  #: by name
+    start: int = 0  #: which starting point, from 0
+    starts: int = 1
+    best_loss: float = math.inf  #: of the starts so far, this one included
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,18 @@ class FitReason:
 
     doubt: str  #: bound, residual, direction, convergence, steps or minimum
     text: str  #: in words, with the numbers
+
+
+@dataclass(frozen=True)
+class FitStart:
+    """What came of a starting point."""
+
+    initial: dict[str, float]  #: by name
+    values: dict[str, float]  #: where it ended
+    loss: float  #: there; NaN when its first point could not be simulated
+    iterations: int
+    stop: str
+    refused: bool  #: it ended because a point could not be simulated
 
 
 @dataclass(frozen=True)
@@ -48,8 +64,10 @@ class FitResult:
     residual: float  #: root mean square of what is left, m (of velocities m/s)
     stop: str  #: why it ended
     iterations: int
-    evaluations: int
+    evaluations: int  #: of all starts, as the next and the times
     refused: int  #: points tried that could not be simulated or differentiated
+    starts: tuple[FitStart, ...]
+    best: int  #: of the starts: what all else is of
     names: tuple[str, ...]
     units: tuple[Optional[str], ...]
     truth: Array  #: [p], NaN where not known
@@ -86,11 +104,18 @@ def _result(r: Any) -> FitResult:
     def texts(entries: Any) -> tuple[Any, ...]:
         return tuple(e.decode("utf-8", "replace") if e is not None else None for e in entries[:p])
 
+    names = texts(r.names)
+
+    def start(s: Any) -> FitStart:
+        return FitStart(dict(zip(names, s.initial[:p])), dict(zip(names, s.values[:p])), s.loss, s.iterations,
+                        lib.pl_stop_text(s.stop).decode(), s.refused)
+
     reasons = tuple(FitReason(lib.pl_doubt_name(e.doubt).decode(), e.text.decode("utf-8", "replace"))
                     for e in r.reasons[:r.reason_count])
     return FitResult(
         r.identified, r.verdict.decode("utf-8", "replace"), reasons, r.residual,
-        lib.pl_stop_text(r.stop).decode(), r.iterations, r.evaluations, r.refused, texts(r.names), texts(r.units),
+        lib.pl_stop_text(r.stop).decode(), r.iterations, r.evaluations, r.refused,
+        tuple(map(start, r.starts[:r.start_count])), r.best, names, texts(r.units),
         _copy(r.truth, p), _copy(r.loss, k), _copy(r.epsilon2, k), _copy(r.values, k, p),
         _copy(r.gradient, k, p), _copy(r.difference, k, p), _copy(r.standard_error, p),
         _copy(r.correlation, p, p), r.seconds, r.forward_seconds, r.backward_seconds, r.rollouts, r.sweeps,
@@ -149,7 +174,8 @@ def _fit(path: Optional[bytes], overrides: Overrides, directory: Optional[bytes]
         names = [name.decode("utf-8", "replace") for name in now.names[:now.parameter_count]]
         if progress is not None and progress(FitProgress(
                 now.iteration, now.iterations, now.evaluations, now.loss, now.contact_epsilon2,
-                dict(zip(names, now.values[:now.parameter_count])))) is False:
+                dict(zip(names, now.values[:now.parameter_count])), now.start, now.starts,
+                now.best_loss)) is False:
             stopped.append(True)
 
     kinds: dict[str, Any] = dict(_api.pl_fit_def._fields_)  # type: ignore[arg-type]

@@ -54,6 +54,17 @@ def test_a_failed_fit_says_so(context):
     assert result.residual > 0 and result.refused == 0
 
 
+def test_several_starts(context):
+    seen = []
+    result = pliant.fit({**TASK, "starts": 3, "seed": 5}, progress=seen.append, context=context)
+    assert len(result.starts) == 3 and {p.start for p in seen} == {0, 1, 2}
+    assert result.starts[0].initial == {"mu": pytest.approx(0.4)}
+    assert 0.01 < result.starts[1].initial["mu"] < 1 and result.starts[1].initial != result.starts[2].initial
+    best = result.starts[result.best]
+    assert best.loss == min(s.loss for s in result.starts) == seen[-1].best_loss == result.loss[-1]
+    assert best.values == result.parameters and best.stop == result.stop
+
+
 def test_stopping_and_failing(context):
     with pytest.raises(pliant.StoppedError):
         pliant.fit(TASK, progress=lambda p: p.iteration < 1, context=context)

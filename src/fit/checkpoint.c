@@ -1,7 +1,7 @@
 /*
- * Checkpoints: the optimiser's whole state and the history as JSON, numbers with 17 digits, which is
- * exact, after a checksum of it all. The new file is written beside the old one, flushed to the disk
- * and renamed over it: whatever happens in between, one of the two is whole.
+ * Checkpoints: the optimiser's whole state and the history of every course as JSON, numbers with 17
+ * digits, which is exact, after a checksum of it all. The new file is written beside the old one,
+ * flushed to the disk and renamed over it: whatever happens in between, one of the two is whole.
  */
 #include "fit/fit.h"
 
@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <zlib.h>
+
+enum { VERSION = 3 };
 
 /* Unlike other outputs a checkpoint must survive a power cut: it reaches the disk before its name does.
  */
@@ -84,19 +86,32 @@ static bool crc_fits(const char *text, size_t length)
     return memcmp(text, expected, CRC_SIZE) == 0;
 }
 
+static json_t *course_json(const pl_fit *fit, const pl_course *course)
+{
+    int rows = course->row_count;
+    return json_pack("{s:b, s:i, s:i, s:o, s:i, s:o}", "refused", course->refused, "stage",
+                     course->stage, "stage_start", course->stage_start, "state",
+                     array_of(rows > 0 ? fit->optimizer->state_count : 0, course->state), "rows", rows,
+                     "history", array_of(rows * fit->width, course->rows));
+}
+
 pl_status pl_checkpoint_save(pl_fit *fit)
 {
     char fingerprint[17];
     const pl_evaluation_times *t = &fit->evaluation->times;
-    const pl_optimizer *opt = fit->optimizer;
     double seconds = fit->seconds_before + (pl_milliseconds() - fit->started) / 1e3;
+    json_t *courses = json_array();
+    for (int c = 0; c < fit->course_count; c++)
+        json_array_append_new(courses, course_json(fit, &fit->courses[c]));
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, fit->task->fingerprint);
-    json_t *root = json_pack(
-        "{s:i, s:s, s:i, s:i, s:f, s:f, s:f, s:i, s:i, s:I, s:o, s:i, s:o}", "checkpoint", 2, "task",
-        fingerprint, "stage", fit->stage, "stage_start", fit->stage_start, "seconds", seconds,
-        "forward", t->forward, "backward", t->backward, "rollouts", t->rollouts, "sweeps", t->sweeps,
-        "tape_bytes", (json_int_t)t->tape_bytes, "state", array_of(opt->state_count, opt->state),
-        "rows", fit->row_count, "history", array_of(fit->row_count * fit->width, fit->rows));
+    if (json_array_size(courses) != (size_t)fit->course_count) {
+        json_decref(courses);
+        courses = NULL;
+    }
+    json_t *root = json_pack("{s:i, s:s, s:f, s:f, s:f, s:i, s:i, s:I, s:o}", "checkpoint", VERSION,
+                             "task", fingerprint, "seconds", seconds, "forward", t->forward, "backward",
+                             t->backward, "rollouts", t->rollouts, "sweeps", t->sweeps, "tape_bytes",
+                             (json_int_t)t->tape_bytes, "courses", courses);
     char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     pl_status status =
         text ? write_checked(fit, text) : pl_fail(fit->ctx, PL_ERROR_MEMORY, "out of memory");
@@ -122,50 +137,55 @@ static bool read_array(const json_t *array, size_t count, double *out)
     return true;
 }
 
-static pl_status read_history(pl_fit *fit, const char *path, const json_t *history, int rows)
+static pl_status take_course(pl_fit *fit, const char *path, const json_t *from, pl_course *course)
 {
+    int rows, refused, states = fit->optimizer->state_count;
+    json_t *state, *history;
+    if (json_unpack((json_t *)from, "{s:b, s:i, s:i, s:o, s:i, s:o}", "refused", &refused, "stage",
+                    &course->stage, "stage_start", &course->stage_start, "state", &state, "rows", &rows,
+                    "history", &history) != 0 ||
+        rows < 0 || course->stage < 0 || course->stage_start < 0)
+        return damaged(fit, path, "something is missing in \"courses\"");
     size_t count = (size_t)rows * (size_t)fit->width;
+    course->refused = refused;
+    if (rows > 0 &&
+        (!read_array(state, (size_t)states, course->state) || !pl_all_finite(states, course->state)))
+        return damaged(fit, path, "\"state\"");
     if (json_array_size(history) != count || count > INT_MAX)
         return damaged(fit, path, "\"history\"");
-    PL_TRY(pl_grow(fit->ctx, (void **)&fit->rows, &fit->row_capacity, (int)count, sizeof(double)));
-    read_array(history, count, fit->rows);
-    fit->row_count = rows;
+    PL_TRY(
+        pl_grow(fit->ctx, (void **)&course->rows, &course->row_capacity, (int)count, sizeof(double)));
+    read_array(history, count, course->rows);
+    course->row_count = rows;
     return PL_OK;
 }
 
 static pl_status take_over(pl_fit *fit, const char *path, const json_t *root)
 {
-    pl_status status = PL_OK;
     char fingerprint[17];
-    int version, rows;
+    int version;
     const char *task;
     json_int_t tape;
-    json_t *state, *history;
-    double *values = NULL;
+    json_t *courses;
     pl_evaluation_times *t = &fit->evaluation->times;
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, fit->task->fingerprint);
-    if (json_unpack((json_t *)root, "{s:i, s:s, s:i, s:i, s:F, s:F, s:F, s:i, s:i, s:I, s:o, s:i, s:o}",
-                    "checkpoint", &version, "task", &task, "stage", &fit->stage, "stage_start",
-                    &fit->stage_start, "seconds", &fit->seconds_before, "forward", &t->forward,
+    if (json_unpack((json_t *)root, "{s:i, s:s, s:F, s:F, s:F, s:i, s:i, s:I, s:o}", "checkpoint",
+                    &version, "task", &task, "seconds", &fit->seconds_before, "forward", &t->forward,
                     "backward", &t->backward, "rollouts", &t->rollouts, "sweeps", &t->sweeps,
-                    "tape_bytes", &tape, "state", &state, "rows", &rows, "history", &history) != 0 ||
-        version != 2 || rows < 1 || fit->stage < 0 || fit->stage_start < 0)
+                    "tape_bytes", &tape, "courses", &courses) != 0 ||
+        version != VERSION || json_array_size(courses) < 1)
         return damaged(fit, path, "something is missing");
     if (strcmp(task, fingerprint) != 0)
         return pl_fail(
             fit->ctx, PL_ERROR_ARGUMENT,
             "%s: belongs to another task, or the task, its scene or its targets have changed", path);
+    if (json_array_size(courses) > (size_t)fit->course_count)
+        return pl_fail(fit->ctx, PL_ERROR_ARGUMENT, "%s: has %zu starts, the task only %d", path,
+                       json_array_size(courses), fit->course_count);
     t->tape_bytes = (size_t)tape;
-    PL_NEW(fit->ctx, values, fit->optimizer->state_count, done);
-    if (!read_array(state, (size_t)fit->optimizer->state_count, values)) {
-        status = damaged(fit, path, "\"state\"");
-        goto done;
-    }
-    PL_CHECK(pl_optimizer_resume(fit->optimizer, fit->optimizer->state_count, values), done);
-    status = read_history(fit, path, history, rows);
-done:
-    pl_free(fit->ctx, values);
-    return status;
+    for (size_t c = 0; c < json_array_size(courses); c++)
+        PL_TRY(take_course(fit, path, json_array_get(courses, c), &fit->courses[c]));
+    return PL_OK;
 }
 
 pl_status pl_checkpoint_load(pl_fit *fit)

@@ -1,6 +1,6 @@
 /*
- * Running a fit: iterations, continuation in the contact's eps, checkpoints, gradient checks, the
- * result.
+ * Running a fit: courses from its starting points, their iterations, continuation in the contact's eps,
+ * checkpoints, gradient checks of the best.
  *
  * Continuation: stage s of S has eps^2 = start (own / start)^(s / S), stage S the scene's own. A larger
  * eps lets contacts act from afar, so that a force too weak to lift a body already shows in the loss.
@@ -35,15 +35,8 @@ static void name_entries(pl_fit *fit)
     }
 }
 
-static double *row_at(const pl_fit *fit, int row)
+void pl_fit_shown_values(const pl_fit *fit, const double *x, double *out)
 {
-    return fit->rows + (size_t)row * (size_t)fit->width;
-}
-
-/* Physical values of the state's x, [shown]. */
-static void shown_values(const pl_fit *fit, double *out)
-{
-    const double *x = pl_optimizer_x(fit->optimizer, fit->optimizer->state);
     const pl_unknown *u = fit->task->unknowns;
     for (int i = 0; i < fit->shown; i++) {
         while (i >= u->first + u->count)
@@ -54,8 +47,15 @@ static void shown_values(const pl_fit *fit, double *out)
 
 static void report_progress(const pl_fit *fit)
 {
-    const double *row = row_at(fit, fit->row_count - 1), *head = fit->optimizer->state;
-    const pl_fit_progress progress = {.iteration = (int)head[PL_HEAD_ITERATION],
+    const double *row = pl_course_row(fit, fit->course, fit->course->row_count - 1),
+                 *head = fit->optimizer->state;
+    double best = INFINITY;
+    for (int c = 0; c < fit->course_count; c++)
+        best = fmin(best, pl_course_loss(fit, &fit->courses[c]));
+    const pl_fit_progress progress = {.start = (int)(fit->course - fit->courses),
+                                      .starts = fit->course_count,
+                                      .best_loss = best,
+                                      .iteration = (int)head[PL_HEAD_ITERATION],
                                       .iterations = fit->task->optimizer.iterations,
                                       .evaluations = (int)head[PL_HEAD_EVALUATIONS],
                                       .loss = row[PL_ROW_LOSS],
@@ -89,12 +89,12 @@ static pl_status record(pl_fit *fit)
 {
     int iteration = (int)fit->optimizer->state[PL_HEAD_ITERATION], p = fit->shown;
     const double *gradient = pl_optimizer_gradient(fit->optimizer, fit->optimizer->state);
-    PL_TRY(pl_grow(fit->ctx, (void **)&fit->rows, &fit->row_capacity, (fit->row_count + 1) * fit->width,
-                   sizeof(double)));
-    double *row = row_at(fit, fit->row_count);
+    PL_TRY(pl_grow(fit->ctx, (void **)&fit->course->rows, &fit->course->row_capacity,
+                   (fit->course->row_count + 1) * fit->width, sizeof(double)));
+    double *row = pl_course_row(fit, fit->course, fit->course->row_count);
     row[PL_ROW_LOSS] = fit->optimizer->state[PL_HEAD_LOSS];
     row[PL_ROW_EPSILON2] = fit->task->scene->params.values->def.contact_epsilon2;
-    shown_values(fit, row + PL_ROW_HEAD);
+    pl_fit_shown_values(fit, pl_optimizer_x(fit->optimizer, fit->optimizer->state), row + PL_ROW_HEAD);
     memcpy(row + PL_ROW_HEAD + p, gradient, (size_t)p * sizeof *row);
     for (int i = 0; i < p; i++)
         row[PL_ROW_HEAD + 2 * p + i] = NAN;
@@ -102,14 +102,21 @@ static pl_status record(pl_fit *fit)
     if (check->step > 0 && check->every > 0 && iteration % check->every == 0)
         PL_TRY(difference_row(fit, pl_optimizer_x(fit->optimizer, fit->optimizer->state),
                               row + PL_ROW_HEAD + 2 * p));
-    fit->row_count++;
+    fit->course->row_count++;
     return PL_OK;
+}
+
+/* Keeps the optimiser's state with its course, and both on the disk. */
+static pl_status save(pl_fit *fit)
+{
+    const pl_optimizer *opt = fit->optimizer;
+    memcpy(fit->course->state, opt->state, (size_t)opt->state_count * sizeof *opt->state);
+    return fit->def.directory ? pl_checkpoint_save(fit) : PL_OK;
 }
 
 static pl_status save_and_tell(pl_fit *fit)
 {
-    if (fit->def.directory)
-        PL_TRY(pl_checkpoint_save(fit));
+    PL_TRY(save(fit));
     report_progress(fit);
     return PL_OK;
 }
@@ -125,7 +132,7 @@ static pl_status enter_stage(pl_fit *fit, int stage)
     pl_task *task = fit->task;
     double start = task->continuation.start, own = task->contact_epsilon2;
     int stages = stage_count(fit);
-    fit->stage = stage;
+    fit->course->stage = stage;
     pl_evaluation_forget(fit->evaluation);
     return pl_task_set_epsilon2(task, stage < stages ? start * pow(own / start, (double)stage / stages)
                                                      : own);
@@ -135,8 +142,9 @@ static bool stage_over(const pl_fit *fit)
 {
     const double *head = fit->optimizer->state;
     return head[PL_HEAD_STOP] != PL_STOP_NONE ||
-           (fit->stage < stage_count(fit) &&
-            (int)head[PL_HEAD_ITERATION] - fit->stage_start >= fit->task->continuation.iterations);
+           (fit->course->stage < stage_count(fit) &&
+            (int)head[PL_HEAD_ITERATION] - fit->course->stage_start >=
+                fit->task->continuation.iterations);
 }
 
 static pl_status iterate(pl_fit *fit)
@@ -148,13 +156,12 @@ static pl_status iterate(pl_fit *fit)
             PL_TRY(record(fit));
             PL_TRY(save_and_tell(fit));
         }
-        if (fit->stage >= stage_count(fit) || head[PL_HEAD_STOP] == PL_STOP_ITERATIONS)
+        if (fit->course->stage >= stage_count(fit) || head[PL_HEAD_STOP] == PL_STOP_ITERATIONS)
             return PL_OK;
-        PL_TRY(enter_stage(fit, fit->stage + 1));
-        fit->stage_start = (int)head[PL_HEAD_ITERATION];
+        PL_TRY(enter_stage(fit, fit->course->stage + 1));
+        fit->course->stage_start = (int)head[PL_HEAD_ITERATION];
         PL_TRY(pl_optimizer_start(fit->optimizer));
-        if (fit->def.directory)
-            PL_TRY(pl_checkpoint_save(fit));
+        PL_TRY(save(fit));
     }
 }
 
@@ -164,7 +171,7 @@ static pl_status iterate(pl_fit *fit)
 /* Differences of a row, with the contacts as soft as they were then. */
 static pl_status check_row(pl_fit *fit, int index)
 {
-    double *row = row_at(fit, index), x[PL_SHOWN_MAX];
+    double *row = pl_course_row(fit, fit->course, index), x[PL_SHOWN_MAX];
     const pl_unknown *u = fit->task->unknowns;
     if (fit->task->scene->params.values->def.contact_epsilon2 != row[PL_ROW_EPSILON2]) {
         PL_TRY(pl_task_set_epsilon2(fit->task, row[PL_ROW_EPSILON2]));
@@ -185,7 +192,7 @@ static pl_status check_stages(pl_fit *fit)
     int per_stage = fit->task->check.per_stage, ends[4];
     if (fit->task->check.step <= 0 || per_stage == 0 || fit->task->n > PL_SHOWN_MAX)
         return PL_OK;
-    pl_stage_ends(fit->row_count, fit->rows + PL_ROW_LOSS, fit->width, ends);
+    pl_stage_ends(fit->course->row_count, fit->course->rows + PL_ROW_LOSS, fit->width, ends);
     for (int s = 0; s < 3; s++) {
         int size = ends[s + 1] - ends[s], count = size < per_stage ? size : per_stage;
         for (int k = 0; k < count; k++) {
@@ -193,132 +200,96 @@ static pl_status check_stages(pl_fit *fit)
             PL_TRY(check_row(fit, index));
         }
     }
-    PL_TRY(enter_stage(fit, fit->stage));
-    return PL_OK;
-}
-
-/* ------------------------------------------------------------------------------- the result */
-
-typedef struct full_result {
-    pl_fit_result result; /* first: freed through it */
-    const char *names[PL_SHOWN_MAX], *units[PL_SHOWN_MAX];
-    char labels[PL_SHOWN_MAX][96];
-    double truth[PL_SHOWN_MAX];
-    pl_verdict verdict;
-    pl_fit_reason reasons[PL_REASONS_MAX];
-    double *numbers; /* what the arrays point into */
-} full_result;
-
-/* Standard errors and correlations, and whether anything was identified at all. */
-static pl_status judge(pl_fit *fit, double *error, double *correlation, pl_verdict *verdict)
-{
-    pl_status status = PL_OK;
-    const pl_task *task = fit->task;
-    const double *x = pl_optimizer_x(fit->optimizer, fit->optimizer->state);
-    bool with_jacobian = fit->def.uncertainty && task->n <= PL_SHOWN_MAX;
-    pl_evidence evidence;
-    PL_CHECK(pl_evidence_gather(fit->evaluation, x, with_jacobian, &evidence), done);
-    pl_uncertainty(task, x, &evidence, error, correlation);
-    status = pl_verdict_reach(fit, &evidence, error, verdict);
-done:
-    pl_evidence_free(fit->ctx, &evidence);
-    return status;
-}
-
-static void split_rows(const pl_fit *fit, double *loss, double *epsilon2, double *values,
-                       double *gradient, double *difference)
-{
-    size_t p = (size_t)fit->shown, bytes = p * sizeof(double);
-    for (size_t k = 0; k < (size_t)fit->row_count; k++) {
-        const double *row = row_at(fit, (int)k);
-        loss[k] = row[PL_ROW_LOSS];
-        epsilon2[k] = row[PL_ROW_EPSILON2];
-        memcpy(values + k * p, row + PL_ROW_HEAD, bytes);
-        memcpy(gradient + k * p, row + PL_ROW_HEAD + p, bytes);
-        memcpy(difference + k * p, row + PL_ROW_HEAD + 2 * p, bytes);
-    }
-}
-
-static pl_status make_result(pl_fit *fit, pl_fit_result **out)
-{
-    pl_status status = PL_OK;
-    size_t p = (size_t)fit->shown, k = (size_t)fit->row_count;
-    full_result *full = NULL;
-    PL_NEW(fit->ctx, full, 1, done);
-    PL_NEW(fit->ctx, full->numbers, 2 * k + 3 * k * p + p + p * p, done);
-    double *loss = full->numbers, *epsilon2 = loss + k, *values = epsilon2 + k,
-           *gradient = values + k * p;
-    double *difference = gradient + k * p, *error = difference + k * p, *correlation = error + p;
-    split_rows(fit, loss, epsilon2, values, gradient, difference);
-    PL_CHECK(judge(fit, error, correlation, &full->verdict), done);
-    memcpy(full->labels, fit->labels, sizeof full->labels);
-    memcpy(full->units, fit->units, sizeof full->units);
-    memcpy(full->truth, fit->truth, sizeof full->truth);
-    for (size_t i = 0; i < p; i++)
-        full->names[i] = full->labels[i];
-    for (int i = 0; i < full->verdict.count; i++)
-        full->reasons[i] = (pl_fit_reason){full->verdict.doubts[i], full->verdict.texts[i]};
-    const double *head = fit->optimizer->state;
-    const pl_evaluation_times *t = &fit->evaluation->times;
-    full->result =
-        (pl_fit_result){.identified = full->verdict.count == 0,
-                        .verdict = full->verdict.sentence,
-                        .reason_count = full->verdict.count,
-                        .reasons = full->reasons,
-                        .residual = full->verdict.residual,
-                        .refused = (int)head[PL_HEAD_REFUSED],
-                        .stop = (pl_stop)head[PL_HEAD_STOP],
-                        .iterations = (int)head[PL_HEAD_ITERATION],
-                        .evaluations = (int)head[PL_HEAD_EVALUATIONS],
-                        .row_count = fit->row_count,
-                        .parameter_count = fit->shown,
-                        .names = full->names,
-                        .units = full->units,
-                        .truth = full->truth,
-                        .loss = loss,
-                        .epsilon2 = epsilon2,
-                        .values = values,
-                        .gradient = gradient,
-                        .difference = difference,
-                        .standard_error = error,
-                        .correlation = correlation,
-                        .seconds = fit->seconds_before + (pl_milliseconds() - fit->started) / 1e3,
-                        .forward_seconds = t->forward,
-                        .backward_seconds = t->backward,
-                        .rollouts = t->rollouts,
-                        .sweeps = t->sweeps,
-                        .steps = fit->task->steps,
-                        .tape_bytes = t->tape_bytes};
-    *out = &full->result;
-    full = NULL;
-done:
-    if (full)
-        pl_fit_result_free(fit->task, &full->result);
-    return status;
-}
-
-void pl_fit_result_free(const pl_task *task, pl_fit_result *result)
-{
-    if (!result)
-        return;
-    pl_free(task->ctx, ((full_result *)result)->numbers);
-    pl_free(task->ctx, result);
+    return enter_stage(fit, fit->course->stage);
 }
 
 /* ------------------------------------------------------------------------------- running */
 
-static pl_status begin(pl_fit *fit)
+/* The optimiser at the start of a course, or where it has been left. */
+static pl_status enter_course(pl_fit *fit, pl_course *course)
+{
+    pl_status status = PL_OK;
+    double *x = NULL;
+    fit->course = course;
+    PL_TRY(enter_stage(fit, course->stage));
+    if (course->row_count > 0)
+        return pl_optimizer_resume(fit->optimizer, fit->optimizer->state_count, course->state);
+    PL_NEW(fit->ctx, x, fit->task->n, done);
+    pl_task_start_x(fit->task, (int)(course - fit->courses), x);
+    pl_optimizer_reset(fit->optimizer, x);
+    PL_CHECK(pl_optimizer_start(fit->optimizer), done);
+    PL_CHECK(record(fit), done);
+    status = save_and_tell(fit);
+done:
+    pl_free(fit->ctx, x);
+    return status;
+}
+
+/* Of several courses one may fail. */
+static pl_status run_course(pl_fit *fit, pl_course *course)
+{
+    pl_status status = enter_course(fit, course);
+    if (status == PL_OK)
+        status = iterate(fit);
+    if (fit->course_count == 1 || !pl_point_refused(status))
+        return status;
+    course->refused = true;
+    return fit->def.directory ? pl_checkpoint_save(fit) : PL_OK;
+}
+
+/* The smallest loss; one with contacts softer than the scene's only when there is no other. */
+static pl_status enter_best(pl_fit *fit)
+{
+    pl_course *best = NULL;
+    for (int c = 0; c < fit->course_count; c++) {
+        pl_course *course = &fit->courses[c];
+        double loss = pl_course_loss(fit, course);
+        bool finer = best && course->stage > best->stage, coarser = best && course->stage < best->stage;
+        if (loss < INFINITY && !coarser && (!best || finer || loss < pl_course_loss(fit, best)))
+            best = course;
+    }
+    if (!best)
+        return pl_fail_within(fit->ctx, fit->optimizer->refusal,
+                              "none of the %d starting points can be simulated", fit->course_count);
+    return enter_course(fit, best);
+}
+
+static pl_status run_courses(pl_fit *fit)
 {
     if (fit->def.resume) {
         PL_TRY(pl_checkpoint_load(fit));
-        PL_TRY(enter_stage(fit, fit->stage));
-        report_progress(fit);
-        return PL_OK;
+        int last = fit->course_count - 1;
+        while (last >= 0 && fit->courses[last].row_count == 0)
+            last--;
+        if (last >= 0) {
+            PL_TRY(enter_course(fit, &fit->courses[last]));
+            report_progress(fit);
+        }
     }
-    PL_TRY(enter_stage(fit, 0));
-    PL_TRY(pl_optimizer_start(fit->optimizer));
-    PL_TRY(record(fit));
-    return save_and_tell(fit);
+    for (int c = 0; c < fit->course_count; c++)
+        if (!fit->courses[c].refused)
+            PL_TRY(run_course(fit, &fit->courses[c]));
+    return enter_best(fit);
+}
+
+static pl_status make_courses(pl_fit *fit)
+{
+    pl_status status = PL_OK;
+    PL_NEW(fit->ctx, fit->courses, fit->task->starts, done);
+    for (; fit->course_count < fit->task->starts; fit->course_count++)
+        PL_NEW(fit->ctx, fit->courses[fit->course_count].state, fit->optimizer->state_count, done);
+    fit->course = fit->courses;
+done:
+    return status;
+}
+
+static void free_courses(pl_fit *fit)
+{
+    for (int c = 0; c < fit->course_count; c++) {
+        pl_free(fit->ctx, fit->courses[c].state);
+        pl_free(fit->ctx, fit->courses[c].rows);
+    }
+    pl_free(fit->ctx, fit->courses);
 }
 
 static pl_status prepare(pl_fit *fit)
@@ -344,7 +315,7 @@ static pl_status prepare(pl_fit *fit)
     fit->evaluation->user = fit->def.user;
     PL_TRY(pl_optimizer_create(fit->ctx, &task->optimizer, &problem, task->initial, &fit->optimizer));
     fit->optimizer->problem.user = fit->evaluation;
-    return PL_OK;
+    return make_courses(fit);
 }
 
 pl_status pl_task_fit(pl_task *task, const pl_fit_def *def, pl_fit_result **out)
@@ -354,10 +325,9 @@ pl_status pl_task_fit(pl_task *task, const pl_fit_def *def, pl_fit_result **out)
     pl_status status = PL_OK;
     *out = NULL;
     PL_CHECK(prepare(&fit), done);
-    PL_CHECK(begin(&fit), done);
-    PL_CHECK(iterate(&fit), done);
+    PL_CHECK(run_courses(&fit), done);
     PL_CHECK(check_stages(&fit), done);
-    PL_CHECK(make_result(&fit, &result), done);
+    PL_CHECK(pl_fit_make_result(&fit, &result), done);
     if (def->directory)
         PL_CHECK(pl_fit_write(&fit, result), done);
     *out = result;
@@ -370,7 +340,7 @@ done:
     pl_fit_result_free(task, result);
     pl_optimizer_destroy(fit.optimizer);
     pl_evaluation_destroy(fit.evaluation);
-    pl_free(task->ctx, fit.rows);
+    free_courses(&fit);
     pl_text_free(&fit.written);
     return status;
 }

@@ -10,6 +10,16 @@ enum { PL_SHOWN_MAX = 32 };
 /* A row of the history: these, then values [p], gradient [p], difference [p]. */
 enum { PL_ROW_LOSS, PL_ROW_EPSILON2, PL_ROW_HEAD };
 
+/* The way from one starting point: as it is after its last whole iteration. */
+typedef struct pl_course {
+    int stage;       /* of the continuation; == stages when it is over */
+    int stage_start; /* iteration */
+    bool refused;    /* it came to a point that cannot be evaluated, mostly its first */
+    double *state;   /* [state_count] the optimiser's; not set before there are rows */
+    int row_count, row_capacity;
+    double *rows; /* [row_count, width]: the start and every iteration */
+} pl_course;
+
 typedef struct pl_fit {
     pl_context *ctx;
     pl_task *task;
@@ -20,10 +30,10 @@ typedef struct pl_fit {
     const char *names[PL_SHOWN_MAX], *units[PL_SHOWN_MAX];
     char labels[PL_SHOWN_MAX][96];
     double truth[PL_SHOWN_MAX];
-    int stage;       /* of the continuation; == stages when it is over */
-    int stage_start; /* iteration */
-    int width, row_count, row_capacity;
-    double *rows;                   /* [row_count, width] */
+    int width;                      /* of a row */
+    int course_count;               /* starts of the task */
+    pl_course *courses;             /* [course_count] */
+    pl_course *course;              /* the one that the optimiser is on; in the end the best */
     double seconds_before, started; /* of earlier runs, s; of this one, ms */
     pl_text written;                /* manifest of the directory */
 } pl_fit;
@@ -79,6 +89,24 @@ typedef struct pl_verdict {
 /* standard_error [shown], NaN where not known. */
 pl_status pl_verdict_reach(const pl_fit *fit, const pl_evidence *evidence, const double *standard_error,
                            pl_verdict *out);
+
+static inline double *pl_course_row(const pl_fit *fit, const pl_course *course, int row)
+{
+    return course->rows + (size_t)row * (size_t)fit->width;
+}
+
+/* The loss it ended with; infinite when it was refused. */
+static inline double pl_course_loss(const pl_fit *fit, const pl_course *course)
+{
+    bool ended = course->row_count > 0 && !course->refused;
+    return ended ? pl_course_row(fit, course, course->row_count - 1)[PL_ROW_LOSS] : INFINITY;
+}
+
+/* Physical values of x, [shown]. */
+void pl_fit_shown_values(const pl_fit *fit, const double *x, double *out);
+
+/* The result of the fit's course, checked. */
+pl_status pl_fit_make_result(pl_fit *fit, pl_fit_result **out);
 
 /* Where the stages of pl_fit_stages begin among count losses, `stride` doubles apart; ends[3] = count.
  */

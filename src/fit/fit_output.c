@@ -85,21 +85,44 @@ static json_t *reasons_json(const pl_fit_result *r)
     return list;
 }
 
+static json_t *numbers_json(int count, const double *values)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, number_or_null(values[i]));
+    return list;
+}
+
+static json_t *starts_json(const pl_fit_result *r)
+{
+    json_t *list = json_array();
+    for (int k = 0; k < r->start_count; k++) {
+        const pl_fit_start *s = &r->starts[k];
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:i, s:s, s:b}", "initial",
+                                              numbers_json(r->parameter_count, s->initial), "values",
+                                              numbers_json(r->parameter_count, s->values), "loss",
+                                              number_or_null(s->loss), "iterations", s->iterations,
+                                              "stop", pl_stop_text(s->stop), "refused", s->refused));
+    }
+    return list;
+}
+
 static pl_status write_result(pl_fit *fit, const pl_fit_result *r)
 {
     char path[4096];
     PL_TRY(pl_fit_path(fit, "result.json", path, sizeof path));
     json_t *root = json_pack(
-        "{s:s, s:b, s:s, s:o, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:f, s:f, s:i, "
+        "{s:s, s:b, s:s, s:o, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:i, s:f, s:f, "
+        "s:f, s:i, "
         "s:i, s:I}",
         "task", fit->task->name, "identified", r->identified, "verdict", r->verdict, "reasons",
         reasons_json(r), "stop", pl_stop_text(r->stop), "iterations", r->iterations, "evaluations",
         r->evaluations, "refused", r->refused, "residual", number_or_null(r->residual), "noise",
         number_or_null(fit->task->noise), "initial_loss", number_or_null(r->loss[0]), "loss",
-        number_or_null(r->loss[r->row_count - 1]), "parameters", parameters_json(r), "steps", r->steps,
-        "seconds", r->seconds, "forward_seconds", r->forward_seconds, "backward_seconds",
-        r->backward_seconds, "rollouts", r->rollouts, "sweeps", r->sweeps, "tape_bytes",
-        (json_int_t)r->tape_bytes);
+        number_or_null(r->loss[r->row_count - 1]), "parameters", parameters_json(r), "best", r->best,
+        "starts", starts_json(r), "steps", r->steps, "seconds", r->seconds, "forward_seconds",
+        r->forward_seconds, "backward_seconds", r->backward_seconds, "rollouts", r->rollouts, "sweeps",
+        r->sweeps, "tape_bytes", (json_int_t)r->tape_bytes);
     char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     pl_status status = PL_ERROR_MEMORY;
     if (text) {

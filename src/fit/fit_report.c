@@ -2,6 +2,8 @@
  * truth, what was observed, and the curves. */
 #include "fit/fit.h"
 
+#include "io/report_text.h"
+
 #include <pliant/report.h>
 
 #include <stdio.h>
@@ -175,6 +177,96 @@ static pl_status add_fit(pl_fit *fit, pl_report *report, const pl_fit_result *r)
     return pl_report_add_fit(report, &f);
 }
 
+/* ------------------------------------------------------------------------------- starts */
+
+enum { TOLD = 3, COLUMNS = 4 + 2 * TOLD, DRAWN = 20 };
+
+/* A row of the table: where the start lay, where it led, and how. */
+static void tell_start(const pl_fit_result *r, int k, char (*text)[PL_NUMBER_SIZE], const char **row)
+{
+    const pl_fit_start *s = &r->starts[k];
+    int told = r->parameter_count < TOLD ? r->parameter_count : TOLD, at = 0;
+    snprintf(text[at++], PL_NUMBER_SIZE, "%d%s", k + 1, k == r->best ? " (best)" : "");
+    for (int i = 0; i < told; i++) {
+        pl_report_number(text[at++], s->initial[i], 5);
+        pl_report_number(text[at++], s->values[i], 5);
+    }
+    pl_report_number(text[at++], s->loss, 4);
+    snprintf(text[at++], PL_NUMBER_SIZE, "%d", s->iterations);
+    snprintf(text[at++], PL_NUMBER_SIZE, "%s",
+             s->refused ? "a simulation failed" : pl_stop_text(s->stop));
+    for (int i = 0; i < at; i++)
+        row[i] = text[i];
+}
+
+static pl_status add_start_table(pl_context *ctx, pl_report *report, const pl_fit_result *r)
+{
+    pl_status status = PL_OK;
+    int told = r->parameter_count < TOLD ? r->parameter_count : TOLD, columns = 4 + 2 * told;
+    size_t cell_count = (size_t)columns * (size_t)r->start_count;
+    char(*text)[PL_NUMBER_SIZE] = NULL, labels[COLUMNS][128] = {"Start"};
+    const char **cells = NULL, *names[COLUMNS];
+    PL_NEW(ctx, text, cell_count, done);
+    PL_NEW(ctx, cells, cell_count, done);
+    for (int i = 0; i < told; i++) {
+        snprintf(labels[1 + 2 * i], sizeof *labels, "%s from", r->names[i]);
+        snprintf(labels[2 + 2 * i], sizeof *labels, "%s to", r->names[i]);
+    }
+    strcpy(labels[columns - 3], "Loss");
+    strcpy(labels[columns - 2], "Iterations");
+    strcpy(labels[columns - 1], "Ended because");
+    for (int i = 0; i < columns; i++)
+        names[i] = labels[i];
+    for (int k = 0; k < r->start_count; k++)
+        tell_start(r, k, text + k * columns, cells + k * columns);
+    status = pl_report_add_table(report, NULL, columns, names, r->start_count, cells);
+done:
+    pl_free(ctx, text);
+    pl_free(ctx, cells);
+    return status;
+}
+
+static pl_status add_start_losses(pl_fit *fit, pl_report *report)
+{
+    pl_status status = PL_OK;
+    pl_plot plot = pl_plot_default();
+    pl_plot_line lines[DRAWN];
+    char names[DRAWN][16];
+    double *losses = NULL;
+    size_t total = 0, used = 0;
+    for (int c = 0; c < fit->course_count; c++)
+        total += (size_t)fit->courses[c].row_count;
+    PL_NEW(fit->ctx, losses, total, done);
+    plot.title = "Loss";
+    plot.x_label = "iteration";
+    plot.log_y = true;
+    plot.lines = lines;
+    for (int c = 0; c < fit->course_count && plot.line_count < DRAWN; c++) {
+        const pl_course *course = &fit->courses[c];
+        for (int k = 0; k < course->row_count; k++)
+            losses[used + (size_t)k] = pl_course_row(fit, course, k)[PL_ROW_LOSS];
+        snprintf(names[plot.line_count], sizeof *names, "start %d", c + 1);
+        if (course->row_count > 0)
+            lines[plot.line_count] = (pl_plot_line){
+                .name = names[plot.line_count], .count = course->row_count, .y = losses + used};
+        plot.line_count += course->row_count > 0;
+        used += (size_t)course->row_count;
+    }
+    status = pl_report_add_plot(report, &plot);
+done:
+    pl_free(fit->ctx, losses);
+    return status;
+}
+
+static pl_status add_starts(pl_fit *fit, pl_report *report, const pl_fit_result *r)
+{
+    if (r->start_count < 2)
+        return PL_OK;
+    PL_TRY(pl_report_add_section(report, "Starts", "All else is of the best of them."));
+    PL_TRY(add_start_table(fit->ctx, report, r));
+    return add_start_losses(fit, report);
+}
+
 pl_status pl_fit_report(pl_fit *fit, const pl_fit_result *result)
 {
     pl_status status = PL_OK;
@@ -187,6 +279,7 @@ pl_status pl_fit_report(pl_fit *fit, const pl_fit_result *result)
     PL_CHECK(pl_report_create(fit->ctx, &def, &report), done);
     PL_CHECK(add_motions(fit, report), done);
     PL_CHECK(add_fit(fit, report, result), done);
+    PL_CHECK(add_starts(fit, report, result), done);
     PL_CHECK(pl_fit_path(fit, "report.html", path, sizeof path), done);
     status = pl_report_write(report, path);
 done:

@@ -101,16 +101,23 @@ pl_status pl_optimizer_create(pl_context *ctx, const pl_optimizer_def *def, cons
     PL_NEW(ctx, opt->state, opt->state_count, done);
     PL_NEW(ctx, opt->work, opt->state_count, done);
     PL_NEW(ctx, opt->scratch, scratch, done);
-    opt->state[PL_HEAD_LOSS] = INFINITY;
-    opt->state[PL_HEAD_RATE] = def->rate;
-    double *start = pl_optimizer_x(opt, opt->state);
-    for (int i = 0; i < problem->n; i++)
-        start[i] = pl_clip(x[i], problem->lower[i], problem->upper[i]);
+    pl_optimizer_reset(opt, x);
     *out = opt;
     opt = NULL;
 done:
     pl_optimizer_destroy(opt);
     return status;
+}
+
+void pl_optimizer_reset(pl_optimizer *opt, const double *x)
+{
+    memset(opt->state, 0, (size_t)opt->state_count * sizeof *opt->state);
+    opt->state[PL_HEAD_LOSS] = INFINITY;
+    opt->state[PL_HEAD_RATE] = opt->def.rate;
+    double *start = pl_optimizer_x(opt, opt->state);
+    for (int i = 0; i < opt->problem.n; i++)
+        start[i] = pl_clip(x[i], opt->problem.lower[i], opt->problem.upper[i]);
+    opt->linearised = false;
 }
 
 void pl_optimizer_destroy(pl_optimizer *opt)

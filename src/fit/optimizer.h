@@ -64,6 +64,8 @@ typedef struct pl_optimizer {
 pl_status pl_optimizer_create(pl_context *ctx, const pl_optimizer_def *def, const pl_problem *problem,
                               const double *x, pl_optimizer **out);
 void pl_optimizer_destroy(pl_optimizer *opt);
+/* As after creation, from another x. */
+void pl_optimizer_reset(pl_optimizer *opt, const double *x);
 /* The loss and gradient at x; also after the problem itself has changed: L-BFGS pairs are forgotten
  * then. */
 pl_status pl_optimizer_start(pl_optimizer *opt);

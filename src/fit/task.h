@@ -124,6 +124,7 @@ typedef struct pl_task_source {
     pl_optimizer_def optimizer;
     pl_continuation continuation;
     pl_gradient_check check;
+    int starts, seed;
     double noise;
     double tape_megabytes;
 } pl_task_source;
@@ -151,6 +152,7 @@ struct pl_task {
     pl_optimizer_def optimizer;
     pl_continuation continuation;
     pl_gradient_check check;
+    int starts, seed; /* starting points, and of which draw */
     double noise;
     size_t tape_bytes;
     double adjoint_tolerance; /* of adjoint and tangent sweeps */
@@ -168,6 +170,8 @@ pl_status pl_task_set_epsilon2(pl_task *task, double epsilon2);
 pl_status pl_task_apply(pl_task *task, const double *x, pl_state *state);
 /* x [n] of the true values. */
 void pl_task_true_x(const pl_task *task, double *x);
+/* x [n] of a starting point: the initial values, and from 1 on drawn between the bounds. */
+void pl_task_start_x(const pl_task *task, int start, double *x);
 /* dL/dx from dL/d(everything): adds to out [n]. */
 void pl_task_chain(const pl_task *task, const double *x, const pl_gradient *gradient, double *out);
 /* Adds scale * dp/dp_entry to the direction of a tangent sweep. */

@@ -160,7 +160,9 @@ static const pl_spec override_spec = {.title = "change of the scene", COUNT(over
 static void task_defaults(void *into)
 {
     *(pl_task_source *)into = (pl_task_source){.optimizer = pl_optimizer_def_default(),
-                                               .continuation = {.stages = 4, .iterations = 5}};
+                                               .continuation = {.stages = 4, .iterations = 5},
+                                               .starts = 1,
+                                               .seed = 1};
 }
 
 static const pl_key task_keys[] = {
@@ -180,6 +182,13 @@ static const pl_key task_keys[] = {
     {"loss", PL_KEY_LIST, UNREAD, .spec = &pl_spec_term, .required = true,
      .doc = "What is minimised: a sum."},
     {"optimizer", PL_KEY_OBJECT, AT(pl_task_source, optimizer), .spec = &optimizer_spec, .doc = "How."},
+    {"starts", PL_KEY_INTEGER, AT(pl_task_source, starts), BETWEEN(1, 1000),
+     .doc =
+         "How many starting points to run the optimizer from: the initial values, and others drawn "
+         "between the bounds of every unknown (evenly in the logarithm with map log). The best is the "
+         "result."},
+    {"seed", PL_KEY_INTEGER, AT(pl_task_source, seed), NOT_NEGATIVE,
+     .doc = "Of the starting points: the same number, the same points."},
     {"continuation", PL_KEY_OBJECT, AT(pl_task_source, continuation), .spec = &continuation_spec,
      .doc = "Softer contacts first, against plateaus; off without this."},
     {"gradient_check", PL_KEY_OBJECT, .spec = &check_spec,

@@ -123,6 +123,8 @@ static pl_status build(pl_task *task, const pl_document *document, int override_
     task->optimizer = source.optimizer;
     task->continuation = source.continuation;
     task->check = source.check;
+    task->starts = source.starts;
+    task->seed = source.seed;
     task->noise = source.noise;
     task->tape_bytes = (size_t)(source.tape_megabytes * 1e6);
     task->adjoint_tolerance = pl_adjoint_def_default().tolerance;
@@ -141,13 +143,14 @@ static pl_status build(pl_task *task, const pl_document *document, int override_
 }
 
 /* Everything an iteration depends on, beside the scene's text: the task as overridden but for how many
- * iterations to make and what people read, the scene's changes, meshes. Targets come last, when they
- * are there (pl_task_complete). */
+ * iterations to make, from how many starts, and what people read, the scene's changes, meshes. Targets
+ * come last, when they are there (pl_task_complete). */
 static pl_status take_fingerprint(pl_task *task, const pl_document *document, int override_count,
                                   const char *const *overrides)
 {
     uint64_t *hash = &task->fingerprint;
-    static const char *const harmless[] = {"$schema", "name", "description", "gradient_check", "noise"};
+    static const char *const harmless[] = {"$schema",        "name",  "description",
+                                           "gradient_check", "noise", "starts"};
     json_t *copy = json_deep_copy(document->root);
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
         json_object_del(copy, harmless[i]);

@@ -120,8 +120,16 @@ static pl_status read_unknown(pl_task *task, const pl_document *document, const 
     pl_quantity_at(u->index, &u->of);
     if (u->of.width == 1)
         u->direction[0] = 1;
+    if (task->starts > 1 && !(isfinite(u->lower) && isfinite(u->upper)))
+        return pl_document_fail(
+            document, place, PL_ERROR_ARGUMENT,
+            "expected \"lower\" and \"upper\": \"starts\" draws values between them");
     limit_physically(u);
     PL_TRY(check_values(document, u, place));
+    if (task->starts > 1 && u->map == PL_MAP_LOG && !(u->lower > 0))
+        return pl_document_fail(
+            document, place, PL_ERROR_ARGUMENT,
+            "expected \"lower\" > 0: \"starts\" draws logarithms between the bounds");
     PL_TRY(find_owner(document, task->scene, u, json_object_get(object, "of"), place));
     PL_TRY(count_entries(document, task, u, place));
     u->first = task->n;

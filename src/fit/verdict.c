@@ -10,7 +10,7 @@
  *   direction    two standard errors of an unknown, or of a combination of some, are more than its size
  *   convergence  a Gauss-Newton step would still change an unknown noticeably
  *   steps        no step was found because simulations failed
- *   minimum      the end of a way, but not where the target was simulated
+ *   minimum      not where the target was simulated, or as good as another start's that is elsewhere
  */
 #include "fit/fit.h"
 
@@ -379,8 +379,8 @@ static void judge_step(judge *j, const char *why)
 static void judge_course(judge *j, const char *why)
 {
     const pl_fit *fit = j->fit;
-    int back = (fit->row_count + 9) / 10, then = fit->row_count - 1 - back;
-    double before = fit->rows[(size_t)(then > 0 ? then : 0) * (size_t)fit->width + PL_ROW_LOSS];
+    int rows = fit->course->row_count, then = rows - 1 - (rows + 9) / 10;
+    double before = pl_course_row(fit, fit->course, then > 0 ? then : 0)[PL_ROW_LOSS];
     double all = j->first_loss - j->loss;
     char fell[64];
     bool used_up = fit->optimizer->state[PL_HEAD_STOP] == PL_STOP_ITERATIONS;
@@ -418,7 +418,7 @@ static void judge_convergence(judge *j)
         judge_course(j, pl_stop_text(stop));
 }
 
-/* ------------------------------------------------------------------------------- truth */
+/* ------------------------------------------------------------------------------- other minima */
 
 /* A simulated target is exact, and explained by nothing better than what it was simulated with. */
 static void judge_truth(judge *j)
@@ -433,6 +433,34 @@ static void judge_truth(judge *j)
             fabs(p - u->truth) > OFF_TRUTH * size_of(u, u->truth))
             doubt(j, PL_DOUBT_MINIMUM, "%s ended at %.4g, the target was simulated with %.4g",
                   j->fit->names[u->first], p, u->truth);
+    }
+}
+
+/* Another start that explains the data as well, within what two standard errors of one unknown make,
+ * and ended elsewhere. */
+static void judge_starts(judge *j)
+{
+    const pl_fit *fit = j->fit;
+    int free = j->task->residual_count - j->task->n;
+    double variance =
+        j->task->noise > 0 ? j->left / fmax(j->noise_ratio * j->noise_ratio, 1e-300) : j->loss;
+    double as_good = fmax(j->task->optimizer.stop_loss, j->loss + 4 * variance / (free > 1 ? free : 1));
+    for (int c = 0; c < fit->course_count; c++) {
+        const pl_course *course = &fit->courses[c];
+        if (course == fit->course || !(pl_course_loss(fit, course) <= as_good))
+            continue;
+        const double *ended = pl_course_row(fit, course, course->row_count - 1) + PL_ROW_HEAD;
+        for (int i = 0; i < fit->shown; i++) {
+            const pl_unknown *u = owner(j, i);
+            double p = value_of(u, j->x[i]);
+            double apart = fmax(OFF_TRUTH * size_of(u, p), 3 * slack_of(j, u, i));
+            if (fabs(ended[i] - p) > apart) {
+                doubt(j, PL_DOUBT_MINIMUM,
+                      "start %d explains the data as well with %s %.4g instead of %.4g", c + 1,
+                      fit->names[i], ended[i], p);
+                return;
+            }
+        }
     }
 }
 
@@ -464,8 +492,8 @@ static void write_sentence(const pl_fit *fit, pl_verdict *v)
 /* The first loss with the contacts of the last. */
 static double first_loss(const pl_fit *fit)
 {
-    const double *row = fit->rows,
-                 *last = fit->rows + (size_t)(fit->row_count - 1) * (size_t)fit->width;
+    const double *row = fit->course->rows,
+                 *last = pl_course_row(fit, fit->course, fit->course->row_count - 1);
     while (row < last && row[PL_ROW_EPSILON2] != last[PL_ROW_EPSILON2])
         row += fit->width;
     return row[PL_ROW_LOSS];
@@ -492,6 +520,7 @@ pl_status pl_verdict_reach(const pl_fit *fit, const pl_evidence *evidence, const
     judge_convergence(&j);
     if (out->count == 0)
         judge_truth(&j);
+    judge_starts(&j);
     write_sentence(fit, out);
     return PL_OK;
 }

@@ -7,32 +7,9 @@
 
 #include <stdio.h>
 
-enum { DRAWN = 12, TABLED = 200, CORRELATED = 24, CELL = 48, COLUMNS = 7 };
+enum { DRAWN = 12, TABLED = 200, CORRELATED = 24, COLUMNS = 7 };
 
-typedef char cell[CELL];
-
-/* A number for people: `digits` significant ones, an exponent only when it is very large or small. */
-static const char *shown(cell out, double x, int digits)
-{
-    if (!isfinite(x))
-        return strcpy(out, "–");
-    double size = fabs(x);
-    if (size >= 1e-3 && size < 1e7) {
-        int decimals = digits - 1 - (int)floor(log10(size));
-        snprintf(out, CELL, "%.*f", decimals > 0 ? decimals : 0, x);
-    } else if (size == 0) {
-        strcpy(out, "0");
-    } else {
-        int power = (int)floor(log10(size)),
-            used = snprintf(out, CELL, "%.*f", digits - 1, x / pow(10, power));
-        strcpy(out + used, "×10");
-        pl_superscript(out + strlen(out), power);
-    }
-    char *comma = strchr(out, ','); /* some locales' decimal separator */
-    if (comma)
-        *comma = '.';
-    return out;
-}
+typedef char cell[PL_NUMBER_SIZE];
 
 static double value_of(const pl_report_fit *f, int iteration, int parameter)
 {
@@ -69,7 +46,7 @@ static void add_duration(pl_text *t, double seconds)
 {
     cell number;
     bool minutes = seconds >= 120;
-    pl_text_add(t, shown(number, minutes ? seconds / 60 : seconds, 3));
+    pl_text_add(t, pl_report_number(number, minutes ? seconds / 60 : seconds, 3));
     pl_text_add(t, minutes ? " min" : " s");
 }
 
@@ -102,17 +79,17 @@ static pl_status add_headline(pl_report *report, const pl_report_fit *f)
     double first = f->loss[0], last = f->loss[f->iteration_count - 1];
     if (f->failure) {
         pl_text_add(&t, ". The loss went from ");
-        pl_text_add(&t, shown(number, first, 3));
+        pl_text_add(&t, pl_report_number(number, first, 3));
         pl_text_add(&t, " to ");
-        pl_text_add(&t, shown(number, last, 3));
+        pl_text_add(&t, pl_report_number(number, last, 3));
     } else if (worst >= 0) {
         pl_text_add(&t, " to within ");
-        pl_text_add(&t, shown(number, 100 * worst, 2));
+        pl_text_add(&t, pl_report_number(number, 100 * worst, 2));
         pl_text_add(&t, " % of the true value");
         pl_text_add(&t, f->parameter_count > 1 ? "s" : "");
     } else if (last > 0 && last < first) {
         pl_text_add(&t, ", reducing the loss ");
-        pl_text_add(&t, shown(number, first / last, 2));
+        pl_text_add(&t, pl_report_number(number, first / last, 2));
         pl_text_add(&t, "-fold");
     }
     int made = f->iteration_count - 1;
@@ -151,17 +128,17 @@ static pl_status add_parameter_fact(pl_report *report, const pl_report_fit *f, i
     double x = result_of(f, i);
     const char *unit = unit_of(f, i);
     double scale = prefixed(x, &unit);
-    pl_text_add(&value, shown(number, x / scale, 5));
+    pl_text_add(&value, pl_report_number(number, x / scale, 5));
     pl_text_add(&value, *unit ? " " : "");
     pl_text_add(&value, unit);
     pl_text_add(&note, "");
     if (f->standard_error && isfinite(f->standard_error[i])) {
         pl_text_add(&note, "± ");
-        pl_text_add(&note, shown(number, f->standard_error[i] / scale, 2));
+        pl_text_add(&note, pl_report_number(number, f->standard_error[i] / scale, 2));
     }
     if (isfinite(error_of(f, i))) {
         pl_text_add(&note, note.length ? ", " : "");
-        pl_text_add(&note, shown(number, 100 * error_of(f, i), 2));
+        pl_text_add(&note, pl_report_number(number, 100 * error_of(f, i), 2));
         pl_text_add(&note, f->truth[i] != 0 ? " % from true" : " from zero");
     }
     pl_status status = value.status != PL_OK ? value.status : note.status;
@@ -177,16 +154,17 @@ static pl_status add_facts(pl_report *report, const pl_report_fit *f)
     for (int i = 0; i < f->parameter_count && i < 4; i++)
         PL_TRY(add_parameter_fact(report, f, i));
     cell last, first;
-    char note[CELL + 16];
-    snprintf(note, sizeof note, "from %s", shown(first, f->loss[0], 3));
-    PL_TRY(pl_report_add_fact(report, "Loss", shown(last, f->loss[f->iteration_count - 1], 3), note));
+    char note[PL_NUMBER_SIZE + 16];
+    snprintf(note, sizeof note, "from %s", pl_report_number(first, f->loss[0], 3));
+    PL_TRY(pl_report_add_fact(report, "Loss",
+                              pl_report_number(last, f->loss[f->iteration_count - 1], 3), note));
     if (!(f->seconds > 0))
         return PL_OK;
     pl_text duration = {.ctx = report->ctx};
     add_duration(&duration, f->seconds);
     cell each;
     int made = f->iteration_count > 1 ? f->iteration_count - 1 : 1;
-    snprintf(note, sizeof note, "%s s an iteration", shown(each, f->seconds / made, 3));
+    snprintf(note, sizeof note, "%s s an iteration", pl_report_number(each, f->seconds / made, 3));
     pl_status status = duration.status;
     if (status == PL_OK)
         status = pl_report_add_fact(report, "Time", duration.data, note);
@@ -201,11 +179,11 @@ static void fill_row(const pl_report_fit *f, int i, cell *text, const char **row
     double result = result_of(f, i), spread = f->standard_error ? f->standard_error[i] : NAN;
     row[0] = f->names[i];
     row[1] = unit_of(f, i);
-    row[2] = shown(text[0], value_of(f, 0, i), 5);
-    row[3] = shown(text[1], result, 6);
-    row[4] = shown(text[2], spread, 3);
-    row[5] = shown(text[3], f->truth ? f->truth[i] : NAN, 6);
-    row[6] = shown(text[4], 100 * error_of(f, i), 3);
+    row[2] = pl_report_number(text[0], value_of(f, 0, i), 5);
+    row[3] = pl_report_number(text[1], result, 6);
+    row[4] = pl_report_number(text[2], spread, 3);
+    row[5] = pl_report_number(text[3], f->truth ? f->truth[i] : NAN, 6);
+    row[6] = pl_report_number(text[4], 100 * error_of(f, i), 3);
 }
 
 static pl_status add_parameters(pl_report *report, const pl_report_fit *f)

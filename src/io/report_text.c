@@ -254,3 +254,25 @@ const char *pl_colour_of(int index)
                                           "#e69f00", "#56b4e9", "#8c6bb1"};
     return palette[(size_t)index % (sizeof palette / sizeof *palette)];
 }
+
+const char *pl_report_number(char *out, double x, int digits)
+{
+    if (!isfinite(x))
+        return strcpy(out, "–");
+    double size = fabs(x);
+    if (size >= 1e-3 && size < 1e7) {
+        int decimals = digits - 1 - (int)floor(log10(size));
+        snprintf(out, PL_NUMBER_SIZE, "%.*f", decimals > 0 ? decimals : 0, x);
+    } else if (size == 0) {
+        strcpy(out, "0");
+    } else {
+        int power = (int)floor(log10(size)),
+            used = snprintf(out, PL_NUMBER_SIZE, "%.*f", digits - 1, x / pow(10, power));
+        strcpy(out + used, "×10");
+        pl_superscript(out + strlen(out), power);
+    }
+    char *comma = strchr(out, ','); /* some locales' decimal separator */
+    if (comma)
+        *comma = '.';
+    return out;
+}

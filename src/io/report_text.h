@@ -48,4 +48,10 @@ bool pl_colour_parse(const char *text, unsigned char rgb[3]);
 /* The Okabe-Ito palette in an order that suits lines on white and on black; index wraps. */
 const char *pl_colour_of(int index);
 
+enum { PL_NUMBER_SIZE = 48 };
+
+/* A number for people in out [PL_NUMBER_SIZE]: `digits` significant ones, an exponent only when it is
+ * very large or small; a dash when it is not finite. */
+const char *pl_report_number(char *out, double x, int digits);
+
 #endif
