@@ -8,32 +8,8 @@
 #include "core/vec.h"
 #include "terms/term.h"
 
-/* A pose's cotangent [6] back to the poses at both ends of the time step. */
-static void spread_pose(pl_sweep *s, int c, double fraction, const double d[6], pl_gradient *g)
-{
-    size_t count = (size_t)s->rollout->sim->scene->collider_count;
-    double *now = g->of[PL_COLLIDER_POSE] + 6 * ((size_t)s->step * count + (size_t)c);
-    double *ago = s->step > 0 ? now - 6 * count : NULL; /* the start of the rollout is not an input */
-    if (fraction == 0 || fraction == 1) {
-        double *only = fraction == 1 ? now : ago;
-        for (int k = 0; only && k < 6; k++)
-            only[k] += d[k];
-        return;
-    }
-    double d_from[9], d_to[9], turned[3];
-    pl_pose_between_jacobian(s->before.of[PL_COLLIDER_POSE] + 7 * c,
-                             s->after.of[PL_COLLIDER_POSE] + 7 * c, fraction, d_from, d_to);
-    pl_axpy3(fraction, d, now);
-    pl_mat3_tvec(d_to, d + 3, turned);
-    pl_axpy3(1, turned, now + 3);
-    if (ago) {
-        pl_axpy3(1 - fraction, d, ago);
-        pl_mat3_tvec(d_from, d + 3, turned);
-        pl_axpy3(1, turned, ago + 3);
-    }
-}
-
-static void pull_contacts(pl_sweep *s, const double *z, pl_gradient *g, double *dq0)
+static void pull_contacts(pl_sweep *s, const pl_slope *slope, const double *z, pl_gradient *g,
+                          double *dq0)
 {
     const pl_linear *l = &s->linear;
     double h2 = l->sub.h * l->sub.h;
@@ -56,8 +32,8 @@ static void pull_contacts(pl_sweep *s, const double *z, pl_gradient *g, double *
                         &d);
         pl_axpy3(1, d.x0, dq0 + v);
         if (g->of[PL_COLLIDER_POSE]) {
-            spread_pose(s, p->collider, l->sub.to, d.pose_end, g);
-            spread_pose(s, p->collider, l->sub.from, d.pose_start, g);
+            pl_slope_spread_pose(slope, g, p->collider, l->sub.to, d.pose_end);
+            pl_slope_spread_pose(slope, g, p->collider, l->sub.from, d.pose_start);
         }
     }
 }
@@ -65,7 +41,7 @@ static void pull_contacts(pl_sweep *s, const double *z, pl_gradient *g, double *
 void pl_pull(pl_sweep *s, pl_gradient *g, double *dq0, double *dv0)
 {
     const pl_linear *l = &s->linear;
-    pl_slope slope = {.at = &l->sub, .q = l->q, .u = l->u, .row = s->step};
+    pl_slope slope = pl_sweep_slope(s);
     pl_terms_vjp(&slope, l->solution, s->mass_work, g, dq0, dv0);
-    pull_contacts(s, l->solution, g, dq0);
+    pull_contacts(s, &slope, l->solution, g, dq0);
 }

@@ -1,8 +1,6 @@
 /* Walking the tape: the state and drive around each substep. */
 #include "adjoint/sweep.h"
 
-#include "core/vec.h"
-
 #define AHEAD 8 /* substeps whose contacts a factor's order is made for */
 
 pl_status pl_sweep_create(pl_rollout *rollout, const pl_adjoint_def *def, int direction, pl_sweep *s)
@@ -113,48 +111,4 @@ pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_sta
     sub->pose_start = s->pose_start;
     PL_TRY(look_ahead(s, tape, k));
     return pl_linear_setup(&s->linear, e->q, e->contact_count, e->contacts);
-}
-
-/* Quaternion of the rotation vector w. */
-static void small_rotation(const double w[3], double q[4])
-{
-    double angle = pl_norm3(w), s = angle > 1e-12 ? sin(0.5 * angle) / angle : 0.5;
-    q[0] = cos(0.5 * angle);
-    for (int k = 0; k < 3; k++)
-        q[1 + k] = s * w[k];
-}
-
-static void multiply(const double a[4], const double b[4], double out[4])
-{
-    out[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
-    out[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
-    out[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
-    out[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
-}
-
-/* Columns by central differences with a step of 1e-5 rad, good to 1e-10: only split steps of turning
- * colliders come here. */
-void pl_pose_between_jacobian(const double from[7], const double to[7], double s, double d_from[9],
-                              double d_to[9])
-{
-    const double size = 1e-5;
-    double middle[7];
-    pl_pose_between(from, to, s, middle);
-    for (int end = 0; end < 2; end++)
-        for (int axis = 0; axis < 3; axis++) {
-            double turned[2][4];
-            for (int side = 0; side < 2; side++) {
-                double ends[2][7], moved[7], w[3] = {0}, turn[4];
-                double back[4] = {middle[3], -middle[4], -middle[5], -middle[6]};
-                memcpy(ends[0], from, sizeof ends[0]);
-                memcpy(ends[1], to, sizeof ends[1]);
-                w[axis] = side ? size : -size;
-                small_rotation(w, turn);
-                multiply(turn, (end ? to : from) + 3, ends[end] + 3);
-                pl_pose_between(ends[0], ends[1], s, moved);
-                multiply(moved + 3, back, turned[side]);
-            }
-            for (int k = 0; k < 3; k++) /* small rotation vector = 2 (x, y, z) */
-                (end ? d_to : d_from)[3 * k + axis] = (turned[1][1 + k] - turned[0][1 + k]) / size;
-        }
 }

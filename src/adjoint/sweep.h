@@ -6,6 +6,7 @@
 #define PL_SWEEP_H
 
 #include "adjoint/linear.h"
+#include "terms/term.h"
 
 typedef struct pl_sweep {
     pl_rollout *rollout;
@@ -26,10 +27,13 @@ void pl_sweep_free(pl_sweep *s);
  * its start velocity is put. */
 pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_state *start, double *v0);
 
-/* How a pose in between depends on both ends: translations by (1 - s, s), rotations by these matrices.
- */
-void pl_pose_between_jacobian(const double from[7], const double to[7], double s, double d_from[9],
-                              double d_to[9]);
+/* The substep as terms see it. */
+static inline pl_slope pl_sweep_slope(const pl_sweep *s)
+{
+    const pl_linear *l = &s->linear;
+    return (pl_slope){
+        .at = &l->sub, .q = l->q, .u = l->u, .row = s->step, .before = &s->before, .after = &s->after};
+}
 
 /* gradient, dq0 [n, 3] and dv0 [n, 3] += what the solved adjoint (z, w) says of each explicit
  * dependence of the substep. */

@@ -71,7 +71,7 @@ int pl_scene_owner_count(const pl_scene *scene, pl_owner owner)
     case PL_OWNER_COLLIDER:
         return scene->collider_count;
     default:
-        return 0;
+        return (int)owner >= 0 && owner < PL_OWNER_COUNT ? scene->parts[owner].count : 0;
     }
 }
 

@@ -83,6 +83,8 @@ void pl_scene_destroy(pl_scene *scene)
         pl_collider_destroy(ctx, scene->colliders[c].shape);
         pl_curve_free(ctx, &scene->colliders[c].pose);
     }
+    for (int o = 0; o < PL_OWNER_COUNT; o++)
+        pl_free(ctx, scene->parts[o].items);
     pl_values_release(ctx, scene->params.values);
     void *arrays[] = {scene->bodies, scene->q0,         scene->v0,     scene->body_of, scene->volume,
                       scene->pins,   scene->pin_vertex, scene->forces, scene->winds,   scene->colliders,

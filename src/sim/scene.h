@@ -49,6 +49,12 @@ typedef struct pl_obstacle {
     pl_curve pose;
 } pl_obstacle;
 
+/* Parts of one kind that only their own term looks into. */
+typedef struct pl_part_list {
+    int count, capacity;
+    void *items;
+} pl_part_list;
+
 struct pl_scene {
     pl_context *ctx;
     pl_params params;       /* the scene's own */
@@ -75,6 +81,8 @@ struct pl_scene {
 
     int collider_count, collider_capacity;
     pl_obstacle *colliders;
+
+    pl_part_list parts[PL_OWNER_COUNT]; /* of the other kinds */
 };
 
 /* Rows of a channel. */
@@ -94,6 +102,13 @@ void pl_gradient_clear(const pl_scene *scene, pl_gradient *gradient);
 const pl_body *pl_scene_body_with(const pl_scene *scene, int element);
 /* Warns of bodies that start where others are, or inside obstacles; once. */
 pl_status pl_scene_check_start(pl_scene *scene);
+/* One more part of such a kind, a struct of `size` bytes, copied, and one value of each of its
+ * parameters; *index, if not NULL, is its number. */
+pl_status pl_scene_append(pl_scene *scene, pl_owner owner, const void *item, size_t size,
+                          int value_count, const pl_channel *channels, const double *values,
+                          int *index);
+/* Vertices of a body, or an error naming the first that it does not have. */
+pl_status pl_scene_check_vertices(pl_scene *scene, int body, int count, const int *vertices);
 /* Refuses changes of structure while sims or parameters made from it exist; after one the start is to
  * be checked again. */
 pl_status pl_scene_must_be_open(pl_scene *scene);

@@ -13,8 +13,9 @@ static pl_status check_body_index(pl_scene *scene, int body)
     return PL_OK;
 }
 
-static pl_status check_vertices(pl_scene *scene, int body, int count, const int *vertices)
+pl_status pl_scene_check_vertices(pl_scene *scene, int body, int count, const int *vertices)
 {
+    PL_TRY(check_body_index(scene, body));
     int n = scene->bodies[body].mesh->vertex_count;
     if (count < 1 || !vertices)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "vertices: expected at least one");
@@ -41,6 +42,23 @@ static pl_status append_value(pl_scene *scene, pl_channel channel, int count, do
     return PL_OK;
 }
 
+pl_status pl_scene_append(pl_scene *scene, pl_owner owner, const void *item, size_t size,
+                          int value_count, const pl_channel *channels, const double *values, int *index)
+{
+    pl_part_list *list = &scene->parts[owner];
+    PL_TRY(pl_scene_must_be_open(scene));
+    for (int k = 0; k < value_count; k++)
+        PL_TRY(pl_channel_check(scene->ctx, channels[k], 1, &values[k]));
+    PL_TRY(pl_grow(scene->ctx, &list->items, &list->capacity, list->count + 1, size));
+    for (int k = 0; k < value_count; k++)
+        PL_TRY(append_value(scene, channels[k], list->count, values[k]));
+    memcpy((char *)list->items + size * (size_t)list->count, item, size);
+    if (index)
+        *index = list->count;
+    list->count++;
+    return PL_OK;
+}
+
 /* ---- pins */
 
 pl_pin_def pl_pin_def_default(void)
@@ -54,8 +72,7 @@ pl_status pl_scene_add_pin(pl_scene *scene, const pl_pin_def *def, int *pin)
     pl_status status = PL_OK;
     int *vertex = NULL;
     PL_TRY(pl_scene_must_be_open(scene));
-    PL_TRY(check_body_index(scene, def->body));
-    PL_TRY(check_vertices(scene, def->body, def->vertex_count, def->vertices));
+    PL_TRY(pl_scene_check_vertices(scene, def->body, def->vertex_count, def->vertices));
     PL_TRY(pl_channel_check(ctx, PL_COMPLIANCE, 1, &def->compliance));
     for (int k = 0; k < 3; k++)
         if (!isfinite(def->pivot[k]))
@@ -113,7 +130,7 @@ pl_status pl_scene_add_force(pl_scene *scene, const pl_force_def *def, int *forc
     PL_TRY(pl_scene_must_be_open(scene));
     PL_TRY(check_body_index(scene, def->body));
     if (def->vertices)
-        PL_TRY(check_vertices(scene, def->body, def->vertex_count, def->vertices));
+        PL_TRY(pl_scene_check_vertices(scene, def->body, def->vertex_count, def->vertices));
     if ((int)def->per < 0 || def->per > PL_PER_MASS)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "per = %d: no such unit", (int)def->per);
     const pl_body *b = &scene->bodies[def->body];

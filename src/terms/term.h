@@ -18,8 +18,9 @@
 /* A substep at its solution. */
 typedef struct pl_slope {
     const pl_substep *at;
-    const double *q, *u; /* [n, 3] the solution, q - q0 */
-    int row;             /* the time step, from 0 in this rollout: the row of inputs */
+    const double *q, *u;            /* [n, 3] the solution, q - q0 */
+    int row;                        /* the time step, from 0 in this rollout: the row of inputs */
+    const pl_drive *before, *after; /* at the ends of the time step */
     double *mass, *drag; /* [n] derivatives by each vertex's M and C, or along a direction of them; NULL
                             when nobody asks */
 } pl_slope;
@@ -80,6 +81,13 @@ static inline double *pl_slope_row(const pl_slope *s, const pl_gradient *g, pl_c
 void pl_slope_spread(const pl_slope *s, pl_gradient *g, pl_channel channel, int row, double scale,
                      const double *x);
 void pl_slope_blend(const pl_slope *s, const pl_gradient *d, pl_channel channel, int row, double *out);
+
+/* The same of a collider's pose a fraction of the way through the step; derivatives as those of
+ * PL_COLLIDER_POSE. */
+void pl_slope_spread_pose(const pl_slope *s, pl_gradient *g, int collider, double fraction,
+                          const double d[6]);
+void pl_slope_blend_pose(const pl_slope *s, const pl_gradient *d, int collider, double fraction,
+                         double out[6]);
 
 /* blocks [nnz, 9] += a I at entry (i, j); the pattern has it. */
 void pl_blocks_add(const pl_pattern *pattern, int i, int j, double a, double *blocks);

@@ -140,39 +140,6 @@ void pl_terms_jvp(pl_slope *s, const pl_gradient *d, const double *dq0, const do
             table[t]->jvp(s, d, dq0, dv0, scale, rhs);
 }
 
-/* What a value at the end of the substep has of the ends of the time step. The start of a rollout is
- * not an input. */
-static void shares(const pl_slope *s, double *now, double *ago)
-{
-    *now = s->at->to;
-    *ago = s->row > 0 ? 1 - s->at->to : 0;
-}
-
-void pl_slope_spread(const pl_slope *s, pl_gradient *g, pl_channel channel, int row, double scale,
-                     const double *x)
-{
-    int width = pl_channel_get(channel)->gradient_width;
-    double now, ago, *here = pl_slope_row(s, g, channel, row);
-    shares(s, &now, &ago);
-    for (int k = 0; k < width; k++)
-        here[k] += scale * now * x[k];
-    if (ago > 0)
-        here -= pl_gradient_size(s->at->scene, channel, 1);
-    for (int k = 0; ago > 0 && k < width; k++)
-        here[k] += scale * ago * x[k];
-}
-
-void pl_slope_blend(const pl_slope *s, const pl_gradient *d, pl_channel channel, int row, double *out)
-{
-    int width = pl_channel_get(channel)->gradient_width;
-    double now, ago;
-    const double *here = pl_slope_row(s, d, channel, row);
-    const double *before = here - (s->row > 0 ? pl_gradient_size(s->at->scene, channel, 1) : 0);
-    shares(s, &now, &ago);
-    for (int k = 0; k < width; k++)
-        out[k] = now * here[k] + ago * before[k];
-}
-
 void pl_blocks_add(const pl_pattern *pattern, int i, int j, double a, double *blocks)
 {
     double *block = blocks + 9 * (size_t)pl_pattern_find(pattern, i, j);
