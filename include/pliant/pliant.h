@@ -230,7 +230,7 @@ PL_API void pl_scene_destroy(pl_scene *scene); /* after every sim made from it; 
 typedef struct pl_body_def {
     const char *name;    /* NULL = "body<index>" */
     const pl_mesh *mesh; /* the rest shape; copied */
-    pl_material model;      /* default Neo-Hookean */
+    pl_material model;   /* default Neo-Hookean */
     pl_reading reading;  /* default exact */
     double young;        /* Pa; default 1e5 */
     double poisson;      /* in [0, 0.499]; default 0.3; ignored by ARAP */
@@ -320,6 +320,27 @@ PL_API pl_status pl_scene_add_collider(pl_scene *scene, const pl_collider_def *d
 /* mu between one body and one collider, overriding the collider's own. */
 PL_API pl_status pl_scene_set_friction(pl_scene *scene, int body, int collider, double friction);
 
+/* A point of a body: sum of weights[k] times vertex vertices[k], k < count <= 4, the weights adding up
+ * to
+ * 1. One vertex, or a point of an element by its barycentric coordinates. */
+typedef struct pl_point {
+    int body;
+    int count;
+    int vertices[4]; /* of the body */
+    double weights[4];
+} pl_point;
+
+/* A spring of compliance c that pulls points[0] to points[1], or, with a collider, to where points[0]
+ * is at the start in the collider's frame. */
+typedef struct pl_attachment_def {
+    pl_point points[2];
+    int collider;      /* default -1: none, and points[1] counts */
+    double compliance; /* c, m/N, > 0; default 1e-6 */
+} pl_attachment_def;
+
+PL_API pl_attachment_def pl_attachment_def_default(void);
+PL_API pl_status pl_scene_add_attachment(pl_scene *scene, const pl_attachment_def *def, int *index);
+
 /* What a scene holds. */
 typedef struct pl_scene_info {
     int body_count, vertex_count, element_count; /* tets and cloth triangles of all bodies */
@@ -368,13 +389,14 @@ typedef enum pl_channel {
                          of translation (3) and per rad of rotation about the world axes through the
                          collider's position (3) */
     /* parameters, that stay as they are during a rollout */
-    PL_YOUNG,      /* Pa, of every element */
-    PL_POISSON,    /* of every element */
-    PL_DENSITY,    /* kg/m^3, of every element */
-    PL_BENDING,    /* flexural rigidity, N m, of every element of cloth */
-    PL_DAMPING,    /* mass-proportional, 1/s, of every element */
-    PL_FRICTION,   /* of every collider with every body, [collider_count, body_count] */
-    PL_COMPLIANCE, /* m/N, of every pin */
+    PL_YOUNG,                 /* Pa, of every element */
+    PL_POISSON,               /* of every element */
+    PL_DENSITY,               /* kg/m^3, of every element */
+    PL_BENDING,               /* flexural rigidity, N m, of every element of cloth */
+    PL_DAMPING,               /* mass-proportional, 1/s, of every element */
+    PL_FRICTION,              /* of every collider with every body, [collider_count, body_count] */
+    PL_COMPLIANCE,            /* m/N, of every pin */
+    PL_ATTACHMENT_COMPLIANCE, /* m/N, of every attachment */
     PL_CHANNEL_COUNT
 } pl_channel;
 
@@ -390,6 +412,7 @@ typedef enum pl_owner {
     PL_OWNER_WIND,
     PL_OWNER_PIN,
     PL_OWNER_COLLIDER,
+    PL_OWNER_ATTACHMENT,
     PL_OWNER_COUNT
 } pl_owner;
 

@@ -250,6 +250,29 @@ pl_collider_def._fields_ = [
 ]
 
 
+class pl_point(Structure):
+    pass
+
+
+pl_point._fields_ = [
+    ("body", c_int),
+    ("count", c_int),
+    ("vertices", c_int * 4),
+    ("weights", c_double * 4),
+]
+
+
+class pl_attachment_def(Structure):
+    pass
+
+
+pl_attachment_def._fields_ = [
+    ("points", pl_point * 2),
+    ("collider", c_int),
+    ("compliance", c_double),
+]
+
+
 class pl_scene_info(Structure):
     pass
 
@@ -295,7 +318,8 @@ PL_BENDING = 10
 PL_DAMPING = 11
 PL_FRICTION = 12
 PL_COMPLIANCE = 13
-PL_CHANNEL_COUNT = 14
+PL_ATTACHMENT_COMPLIANCE = 14
+PL_CHANNEL_COUNT = 15
 pl_channel = c_int
 pl_channels = c_ulonglong
 PL_START = 0
@@ -307,7 +331,8 @@ PL_OWNER_FORCE = 1
 PL_OWNER_WIND = 2
 PL_OWNER_PIN = 3
 PL_OWNER_COLLIDER = 4
-PL_OWNER_COUNT = 5
+PL_OWNER_ATTACHMENT = 5
+PL_OWNER_COUNT = 6
 pl_owner = c_int
 PL_ROW_OWNER = 0
 PL_ROW_VERTEX = 1
@@ -370,7 +395,7 @@ pl_state._fields_ = [
     ("v", POINTER(c_double)),
     ("time", c_double),
     ("step", c_int),
-    ("input", POINTER(c_double) * 14),
+    ("input", POINTER(c_double) * 15),
     ("contact_count", c_int),
     ("contact_capacity", c_int),
     ("contacts", POINTER(pl_contact)),
@@ -382,7 +407,7 @@ class pl_inputs(Structure):
 
 
 pl_inputs._fields_ = [
-    ("of", POINTER(c_double) * 14),
+    ("of", POINTER(c_double) * 15),
 ]
 PL_STAGE_LOCAL = 0
 PL_STAGE_ASSEMBLE = 1
@@ -452,7 +477,7 @@ class pl_gradient(Structure):
 pl_gradient._fields_ = [
     ("wanted", pl_channels),
     ("steps", c_int),
-    ("of", POINTER(c_double) * 14),
+    ("of", POINTER(c_double) * 15),
 ]
 PL_ADJOINT_AUTO = 0
 PL_ADJOINT_DIRECT = 1
@@ -1031,6 +1056,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_collider_def_default": (pl_collider_def, []),
     "pl_scene_add_collider": (pl_status, [POINTER(pl_scene), POINTER(pl_collider_def), POINTER(c_int)]),
     "pl_scene_set_friction": (pl_status, [POINTER(pl_scene), c_int, c_int, c_double]),
+    "pl_attachment_def_default": (pl_attachment_def, []),
+    "pl_scene_add_attachment": (pl_status, [POINTER(pl_scene), POINTER(pl_attachment_def), POINTER(c_int)]),
     "pl_scene_get_info": (pl_scene_info, [POINTER(pl_scene)]),
     "pl_scene_get_def": (pl_scene_def, [POINTER(pl_scene)]),
     "pl_scene_body": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_body_info)]),

@@ -262,6 +262,34 @@ class Scene(Owner):
         d.table = keep[0]
         return self._add(lib.pl_scene_add_wind, d)
 
+    def add_attachment(self, body: Reference, vertices: ArrayLike, *, to_body: Optional[Reference] = None,
+                       to_vertices: Optional[ArrayLike] = None, collider: Optional[int] = None,
+                       weights: Optional[ArrayLike] = None, to_weights: Optional[ArrayLike] = None,
+                       compliance: Optional[float] = None) -> int:
+        """A spring of compliance (1e-6 m/N) that pulls a point of a body to one of another body, or to
+        where it is at the start in the frame of a collider (its index).
+
+        vertices: one, or up to four whose weighted mean is the point (equal weights by default).
+        """
+        if (to_body is None) == (collider is None):
+            raise ArgumentError("add_attachment: give either to_body and to_vertices, or collider")
+        d = lib.pl_attachment_def_default()
+        points = [(body, vertices, weights)] + ([] if to_body is None else [(to_body, to_vertices, to_weights)])
+        for point, (of, index, share) in zip(d.points, points):
+            chosen = integers(np.atleast_1d(np.asarray(index)), (-1,), "vertices")
+            if not 1 <= len(chosen) <= 4:
+                raise ArgumentError(f"vertices: expected 1 to 4, got {len(chosen)}")
+            point.body, point.count = self.body_index(of), len(chosen)
+            point.vertices[:len(chosen)] = chosen.tolist()
+            given = np.full(len(chosen), 1 / len(chosen)) if share is None else doubles(
+                share, (len(chosen),), "weights")
+            point.weights[:len(chosen)] = given.tolist()
+        if collider is not None:
+            d.collider = integer(collider, "collider")
+        if compliance is not None:
+            d.compliance = real(compliance, "compliance")
+        return self._add(lib.pl_scene_add_attachment, d)
+
     def add_collider(self, shape: str, *, name: Optional[str] = None, radius: float = 0.0,
                      half_height: float = 0.0, half_extents: ArrayLike = (0, 0, 0),
                      surface: Optional[Mesh] = None, position: ArrayLike = (0, 0, 0),

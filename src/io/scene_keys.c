@@ -236,6 +236,30 @@ static const pl_key wind_keys[] = {
 const pl_spec pl_spec_wind = {
     .title = "wind", COUNT(wind_keys), .size = sizeof(pl_wind_def), .defaults = wind_defaults};
 
+static void attachment_defaults(void *into)
+{
+    *(pl_attachment_def *)into = pl_attachment_def_default();
+}
+
+static const pl_key attachment_keys[] = {
+    {"body", PL_KEY_REFERENCE, UNREAD, .required = true, .doc = "Name or index."},
+    {"vertices", PL_KEY_INTEGERS, UNREAD, .length = -1, NOT_NEGATIVE, .required = true,
+     .doc = "One vertex of the body, or up to four whose weighted mean is the point."},
+    {"weights", PL_KEY_VECTOR, UNREAD, .length = -1, ANY,
+     .doc = "Of the vertices, adding up to 1; equal ones by default."},
+    {"to_body", PL_KEY_REFERENCE, UNREAD, .doc = "The other body, or the same."},
+    {"to_vertices", PL_KEY_INTEGERS, UNREAD, .length = -1, NOT_NEGATIVE, .doc = "Of that body."},
+    {"to_weights", PL_KEY_VECTOR, UNREAD, .length = -1, ANY, .doc = "As weights."},
+    {"to_collider", PL_KEY_REFERENCE, UNREAD,
+     .doc = "Instead of to_body: the point is held where it is at the start in the collider's frame."},
+    {"compliance", PL_KEY_NUMBER, AT(pl_attachment_def, compliance), POSITIVE, .unit = "m/N",
+     .doc = "Of the spring that pulls the points together."},
+};
+const pl_spec pl_spec_attachment = {.title = "attachment",
+                                    COUNT(attachment_keys),
+                                    .size = sizeof(pl_attachment_def),
+                                    .defaults = attachment_defaults};
+
 /* ------------------------------------------------------------------------------- colliders */
 
 static void collider_defaults(void *into)
@@ -370,6 +394,8 @@ static const pl_key scene_keys[] = {
      .doc = "Springs that hold vertices at targets."},
     {"forces", PL_KEY_LIST, UNREAD, .spec = &pl_spec_force, .doc = "Forces on vertices."},
     {"wind", PL_KEY_LIST, UNREAD, .spec = &pl_spec_wind, .doc = "Wind on surfaces."},
+    {"attachments", PL_KEY_LIST, UNREAD, .spec = &pl_spec_attachment,
+     .doc = "Springs between points of bodies, or of a body and an obstacle."},
     {"colliders", PL_KEY_LIST, UNREAD, .spec = &pl_spec_collider, .doc = "Rigid obstacles."},
     {"friction", PL_KEY_LIST, UNREAD, .spec = &pl_spec_friction,
      .doc = "Coefficients of single pairs of body and collider."},

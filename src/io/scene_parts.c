@@ -308,6 +308,46 @@ static pl_status build_friction(const pl_document *document, pl_scene *scene, co
     return status == PL_OK ? PL_OK : pl_document_fail_within(document, place, status);
 }
 
+/* A point of a body from its three keys. */
+static pl_status build_point(const pl_document *document, const json_t *object, const char *body,
+                             const char *vertices, const char *weights, const pl_place *place,
+                             pl_point *out)
+{
+    const json_t *list = json_object_get(object, vertices), *shares = json_object_get(object, weights);
+    const pl_place here = {place, shares ? weights : vertices, 0};
+    size_t count = json_array_size(list);
+    PL_TRY(resolve(document, object, body, "bodies", "body", place, &out->body));
+    if (count < 1 || count > 4 || (shares && json_array_size(shares) != count))
+        return pl_document_fail(document, &here, PL_ERROR_ARGUMENT,
+                                "expected 1 to 4 vertices, and as many weights");
+    out->count = (int)count;
+    for (size_t k = 0; k < count; k++) {
+        out->vertices[k] = (int)json_integer_value(json_array_get(list, k));
+        out->weights[k] = shares ? json_number_value(json_array_get(shares, k)) : 1.0 / (double)count;
+    }
+    return PL_OK;
+}
+
+static pl_status build_attachment(const pl_document *document, pl_scene *scene, const json_t *object,
+                                  const pl_place *place)
+{
+    bool to_body = json_object_get(object, "to_body"), held = json_object_get(object, "to_collider");
+    pl_attachment_def def;
+    pl_spec_attachment.defaults(&def);
+    pl_spec_read(&pl_spec_attachment, object, &def);
+    if (to_body == held)
+        return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                "expected either \"to_body\" or \"to_collider\"");
+    PL_TRY(build_point(document, object, "body", "vertices", "weights", place, &def.points[0]));
+    if (held)
+        PL_TRY(resolve(document, object, "to_collider", "colliders", "collider", place, &def.collider));
+    else
+        PL_TRY(build_point(document, object, "to_body", "to_vertices", "to_weights", place,
+                           &def.points[1]));
+    pl_status status = pl_scene_add_attachment(scene, &def, NULL);
+    return status == PL_OK ? PL_OK : pl_document_fail_within(document, place, status);
+}
+
 /* References need names to be different. */
 static pl_status check_names(const pl_document *document, const char *list)
 {
@@ -331,9 +371,10 @@ pl_status pl_build_parts(const pl_document *document, pl_scene *scene)
     const struct {
         const char *key;
         pl_status (*build)(const pl_document *, pl_scene *, const json_t *, const pl_place *);
-    } parts[] = {{"bodies", pl_build_body},     {"pins", build_pin},
-                 {"forces", build_force},       {"wind", build_wind},
-                 {"colliders", build_collider}, {"friction", build_friction}};
+    } parts[] = {{"bodies", pl_build_body},        {"pins", build_pin},
+                 {"forces", build_force},          {"wind", build_wind},
+                 {"colliders", build_collider},    {"friction", build_friction},
+                 {"attachments", build_attachment}};
     PL_TRY(check_names(document, "bodies"));
     PL_TRY(check_names(document, "colliders"));
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {

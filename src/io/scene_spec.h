@@ -104,7 +104,7 @@ typedef struct pl_spec {
 } pl_spec;
 
 extern const pl_spec pl_spec_scene, pl_spec_body, pl_spec_mesh, pl_spec_transform, pl_spec_pin,
-    pl_spec_force, pl_spec_wind, pl_spec_collider, pl_spec_shape, pl_spec_friction;
+    pl_spec_force, pl_spec_wind, pl_spec_attachment, pl_spec_collider, pl_spec_shape, pl_spec_friction;
 
 /* Checks a whole object, nested ones included: unknown keys, types, ranges, what is required. */
 pl_status pl_spec_check(const pl_document *document, const pl_spec *spec, const json_t *object,

@@ -26,6 +26,8 @@ static const pl_channel_info table[] = {
     [PL_FRICTION] = {"friction", "", PL_PARAMETER, PL_OWNER_COLLIDER, PL_ROW_BODY, 1, 1, 0, 1e3},
     [PL_COMPLIANCE] = {"compliance", "m/N", PL_PARAMETER, PL_OWNER_PIN, PL_ROW_OWNER, 1, 1, 1e-15,
                        1e15},
+    [PL_ATTACHMENT_COMPLIANCE] = {"attachment_compliance", "m/N", PL_PARAMETER, PL_OWNER_ATTACHMENT,
+                                  PL_ROW_OWNER, 1, 1, 1e-15, 1e15},
 };
 _Static_assert(sizeof table / sizeof *table == PL_CHANNEL_COUNT, "a line for every channel");
 
@@ -37,6 +39,7 @@ static const struct {
     [PL_OWNER_WIND] = {"wind", "winds"},
     [PL_OWNER_PIN] = {"pin", "pins"},
     [PL_OWNER_COLLIDER] = {"collider", "colliders"},
+    [PL_OWNER_ATTACHMENT] = {"attachment", "attachments"},
 };
 
 const pl_channel_info *pl_channel_get(pl_channel channel)
