@@ -528,9 +528,10 @@ typedef struct pl_step_info {
     int inner_iterations; /* of the contact solver */
     int linear_solves;    /* applications of a factor */
     int factorizations;
-    int splits;             /* times the step was halved */
-    int contacts;           /* candidates at the end */
-    double residual;        /* largest vertex move of the last Newton step, m (before it was made) */
+    int splits;      /* times the step was halved */
+    int contacts;    /* candidates at the end */
+    double residual; /* largest vertex move of the last Newton step, m (before it was made), or how
+                        far a body as a whole is from balance after it, if that is more */
     double complementarity; /* largest |delta_n lambda_n / eps^2 - 1|, of the gaps before positions are
                                rounded to double: that alone moves them by more than a loaded gap */
     double cone_violation;  /* largest |lambda_f| - mu lambda_n, N; negative inside the cone */

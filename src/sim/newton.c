@@ -17,6 +17,8 @@
 #define SLOW_RATE   0.7  /* of a lagged factor that Newton's own steps took over from */
 #define CG_LAGGED   4    /* iterations that CG takes as a rule with a lagged factor */
 #define SHARPENINGS 2    /* corrections for the last digits of gaps, a substep */
+#define REBALANCES  4    /* attempts at bodies that are out of balance as a whole, */
+#define ROUNDED     100  /* tolerances: what rounding of stiff bodies' forces may leave of it */
 
 pl_status pl_newton_refresh(pl_newton *s)
 {
@@ -116,6 +118,32 @@ static bool is_slow(const pl_newton *s, double theta)
     return (!s->coupled || s->uncoupled) && refresh_pays(s, theta);
 }
 
+/* The end of the iteration as an independent measure sees it: bodies as a whole are where they should
+ * be, whatever the factor says. If not, a fresh factor; where there is none to be had, as with the
+ * constant matrix, the move with what it lacks. */
+static pl_status check_balance(pl_newton *s, bool *balanced)
+{
+    pl_solver *solver = s->solver;
+    double off = pl_newton_imbalance(s, solver->combined);
+    double tolerance = solver->matter->values->def.tolerance;
+    s->imbalance = off;
+    *balanced = off <= tolerance || (s->rebalanced == REBALANCES && off <= ROUNDED * tolerance);
+    if (*balanced || s->rebalanced == REBALANCES)
+        return PL_OK;
+    s->rebalanced++;
+    pl_log(solver->ctx, PL_LOG_DEBUG, "step %d: a body is %.3e m from balance", s->sub->step + 1, off);
+    if (s->stale && solver->matter->method != PL_SOLVER_CONSTANT)
+        return pl_newton_refresh(s);
+    for (int i = 0; i < 3 * solver->n; i++)
+        solver->iterate[i] += solver->move[i] + solver->combined[i];
+    pl_newton_evaluate(s, solver->iterate);
+    s->energy = s->potential;
+    s->stale = true;
+    solver->meter.info.iterations++;
+    pl_anderson_reset(&solver->memory.anderson);
+    return pl_newton_correct(s, solver->iterate, solver->move, &s->norm);
+}
+
 static pl_status iterate(pl_newton *s, pl_substep_result *out)
 {
     pl_solver *solver = s->solver;
@@ -135,7 +163,13 @@ static pl_status iterate(pl_newton *s, pl_substep_result *out)
         }
         if (close && !s->law_failed) {
             int added;
-            solver->meter.info.residual = s->norm;
+            bool balanced;
+            int before = s->rebalanced;
+            PL_TRY(check_balance(s, &balanced));
+            if (!balanced && s->rebalanced > before)
+                continue;
+            if (!balanced)
+                break;
             make_last_move(s);
             PL_TRY(late_contacts(s, &added));
             if (added == 0) {
@@ -163,7 +197,8 @@ static pl_status iterate(pl_newton *s, pl_substep_result *out)
         else
             PL_TRY(pl_newton_refresh(s));
     }
-    out->reason = "too many iterations";
+    out->reason =
+        s->rebalanced == REBALANCES ? "a body does not come to balance" : "too many iterations";
     out->vertex = s->worst;
     out->element = -1;
     return PL_OK;
@@ -183,6 +218,6 @@ pl_status pl_substep_solve(pl_solver *solver, const pl_substep *sub, const pl_st
         PL_TRY(pl_newton_correct(&s, solver->iterate, solver->move, &s.norm));
     }
     PL_TRY(iterate(&s, out));
-    solver->meter.info.residual = s.norm;
+    solver->meter.info.residual = fmax(s.norm, s.imbalance);
     return PL_OK;
 }

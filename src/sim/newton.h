@@ -35,6 +35,8 @@ typedef struct pl_newton {
     bool law_exact;         /* it is to be solved to rounding */
     bool law_sharp;         /* it was, with all digits of its gaps */
     int sharpened;          /* corrections made for those alone */
+    int rebalanced;         /* times that bodies as a whole were found out of balance at the end, */
+    double imbalance;       /* and how far they were the last time, m */
 } pl_newton;
 
 /* ---- correction.c */
@@ -50,6 +52,11 @@ pl_coupling pl_newton_coupling(pl_solver *solver);
 pl_status pl_newton_correct(pl_newton *s, const double *q, double *move, double *norm);
 /* The forces found so far, as the contacts' own: the next start. */
 void pl_newton_keep_forces(pl_newton *s);
+
+/* ---- balance.c */
+/* How far bodies as a whole are from balance after the present move, m (the farthest vertex), and the
+ * motion [n, 3] that would bring them there. Overwrites solver->trial and solver->trial_move. */
+double pl_newton_imbalance(const pl_newton *s, double *rigid);
 
 /* ---- newton.c */
 #define PL_CG_CONSTANT 40 /* iterations that CG takes as a rule with the constant matrix's factor */
