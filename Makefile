@@ -26,7 +26,8 @@ demo: packages
 	@build/release/bin/pliant fit scenes/tasks/demo.json --out out/demo
 	@echo "Open out/demo/report.html in a browser."
 
-# The tests as built for use, then again under the sanitizers (those labelled heavy excepted).
+# The tests as built for use, then again under the sanitizers, where small bodies take the ways of large
+# ones (those labelled heavy excepted).
 test: release asan
 	@ctest --preset release -j $(PROCESSORS)
 	@ctest --preset asan -j $(PROCESSORS)

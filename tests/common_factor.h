@@ -25,13 +25,14 @@ typedef struct test_system {
     pl_chol *chol;
 } test_system;
 
-/* Of side^3 vertices plus `shift`, the first `last` vertices eliminated last. */
-static inline test_system *test_system_make(int threads, int side, double shift, int last)
+/* Of side^3 vertices plus `shift`, the first `last` vertices eliminated last. Takes over the context.
+ */
+static inline test_system *test_system_make(pl_context *ctx, int side, double shift, int last)
 {
     test_system *s = calloc(1, sizeof *s);
     int *first = calloc((size_t)last + 1, sizeof *first);
     assert_true(s && first);
-    s->ctx = test_context(threads);
+    s->ctx = ctx;
     for (int i = 0; i < last; i++)
         first[i] = i;
     s->values = test_laplacian(s->ctx, side, shift, &s->pattern);

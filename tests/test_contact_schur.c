@@ -98,6 +98,8 @@ static void check_rough(int threads, int slip, float unit, double y[2][SIZE])
 {
     static contact_system s;
     pl_context *ctx = test_context(threads);
+    ctx->limits.half_rows = 300;
+    ctx->limits.half_solves = 4;
     pl_schur schur = {0};
     double x[SIZE], exact[SIZE];
     uint64_t seed = 3;

@@ -48,7 +48,7 @@ static bool has_half(void)
 static void test_accuracy(void **state)
 {
     (void)state;
-    test_system *s = test_system_make(2, SIDE, 0.05, 0);
+    test_system *s = test_system_make(test_context(2), SIDE, 0.05, 0);
     errors e = measure(s);
     assert_true(e.single <= 1e-5);
     if (has_half()) { /* 2.4e-4 of each value, times some growth */
@@ -62,7 +62,7 @@ static void test_accuracy(void **state)
 static void test_units(void **state)
 {
     (void)state;
-    test_system *s = test_system_make(2, SIDE, 0.05, 0);
+    test_system *s = test_system_make(test_context(2), SIDE, 0.05, 0);
     errors e = measure(s);
     for (int sign = -1; sign <= 1; sign += 2) {
         double unit = ldexp(1, 60 * sign);
@@ -81,7 +81,7 @@ static void test_units(void **state)
 static void test_pins(void **state)
 {
     (void)state;
-    test_system *s = test_system_make(2, SIDE, 0.05, 0);
+    test_system *s = test_system_make(test_context(2), SIDE, 0.05, 0);
     for (double pin = 1e8; pin <= 1e16; pin *= 1e8) {
         for (int v = 0; v < FACE; v++)
             for (int k = 0; k < 9; k += 4)
@@ -104,7 +104,7 @@ static void test_condition(void **state)
 {
     (void)state;
     for (double shift = 1e-1; shift > 2e-5; shift *= 0.1) {
-        test_system *s = test_system_make(2, SIDE, shift, 0);
+        test_system *s = test_system_make(test_context(2), SIDE, shift, 0);
         /* Sealed subtrees cancel what they add to the rest to 2.4e-4 only. */
         assert_true(measure(s).left <= 0.03);
         test_system_discard(s);
@@ -115,7 +115,7 @@ static void test_condition(void **state)
 static void test_sealed(void **state)
 {
     (void)state;
-    test_system *s = test_system_make(2, SIDE, 0.05, 0);
+    test_system *s = test_system_make(test_context(2), SIDE, 0.05, 0);
     assert_int_equal(pl_chol_factor_rough(s->chol, s->values), PL_ROUGH_GOOD);
     pl_chol_cost cost = pl_chol_get_cost(s->chol);
     if (has_half())
@@ -145,7 +145,7 @@ static void test_focus(void **state)
     }
     for (int threads = 1; threads <= 3; threads++)
         for (int last = 0; last <= 1; last++) {
-            test_system *s = test_system_make(threads, SIDE, 0.05, 0);
+            test_system *s = test_system_make(test_context(threads), SIDE, 0.05, 0);
             pl_chol *chol = test_chol(s->ctx, &s->pattern, 3, last ? FOCUS : 0, focus);
             assert_int_equal(pl_chol_factor_rough(chol, s->values), PL_ROUGH_GOOD);
             assert_ok(s->ctx, pl_chol_correct(chol, b, plain));

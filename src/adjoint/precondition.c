@@ -77,7 +77,7 @@ static pl_status factor_contacts(pl_linear *l, bool *singular)
     pl_context *ctx = l->ctx;
     pl_delassus *d = &l->delassus;
     int m = l->contacts.count;
-    bool suits = m >= PL_MANY_CONTACTS && pl_firm_suits(m, d->rho, l->laws, GIVE, WEAK);
+    bool suits = m >= ctx->limits.gmres_contacts && pl_firm_suits(m, d->rho, l->laws, GIVE, WEAK);
     l->through_firm = false;
     *singular = false;
     if (suits && pl_delassus_invert(ctx, d, m)) {

@@ -5,8 +5,6 @@
 
 #include <assert.h>
 
-#define WORTH_THREADS 2000 /* vertices: from here on threads pay for their start */
-
 void pl_contact_set_free(pl_context *ctx, pl_contact_set *set)
 {
     pl_free(ctx, set->points);
@@ -79,7 +77,7 @@ static bool mark_close(const pl_context *ctx, const pl_obstacles *o, int n, cons
     bool any = false;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)                                    \
     reduction(||                                                                                       \
-              : any) if (n > WORTH_THREADS)
+              : any) if (n > ctx->limits.thread_vertices)
     for (int v = 0; v < n; v++)
         for (int c = 0; c < o->count; c++) {
             char *mark = &close[(size_t)v * (size_t)o->count + (size_t)c];

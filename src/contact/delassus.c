@@ -8,8 +8,6 @@
 #include <lapacke.h>
 #include <omp.h>
 
-#define BLOCK_ROWS      96
-#define WORTH_THREADS   450  /* rows of W: from here on threads pay for their start */
 #define WORTH_INVERTING 0.6  /* of the unknowns' cube: operations that W^-1 would have saved */
 #define LEAST_PIVOT     1e-4 /* of W, over its diagonal: single precision has three digits left there */
 
@@ -304,7 +302,8 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
     for (int k = 0; k < PL_PRODUCTS; k++)
         d->products[k].size = 0;
     d->half_fails = d->wide = false;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (set->count > 64)
+#pragma omp parallel for num_threads(ctx->threads)                                                     \
+    schedule(static) if (set->count > ctx->limits.thread_contacts)
     for (int a = 0; a < set->count; a++) {
         build_rows(d, a);
         if (d->stiff)
@@ -315,7 +314,8 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
 
 const double *pl_delassus_wide(const pl_context *ctx, pl_delassus *d)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (d->built > 64)
+#pragma omp parallel for num_threads(ctx->threads)                                                     \
+    schedule(static) if (d->built > ctx->limits.thread_contacts)
     for (int a = 0; a < (d->wide ? 0 : d->built); a++)
         build_wide_rows(d, a);
     d->wide = true;
@@ -365,7 +365,7 @@ static bool told_by_factor(pl_context *ctx, pl_delassus *d, int m)
     for (int c = 0; c < m; c++)
         for (int i = 0; i < 9; i++)
             d->keys[c].turn[i] = (float)d->keys[c].frame[i];
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > 64)
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > ctx->limits.thread_contacts)
     for (int a = 0; a < m; a++)
         turn_rows(d, a, (float)(1 / (d->built_h * d->built_h)));
     return true;
@@ -387,10 +387,11 @@ bool pl_delassus_invert(pl_context *ctx, pl_delassus *d, int m)
 /* Blocks of rows are the same for any number of threads. */
 void pl_delassus_multiply(const pl_context *ctx, int m, const double *w, const double *x, double *y)
 {
-    int size = 3 * m;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (size > WORTH_THREADS)
-    for (int first = 0; first < size; first += BLOCK_ROWS) {
-        int rows = size - first < BLOCK_ROWS ? size - first : BLOCK_ROWS;
+    int size = 3 * m, block = ctx->limits.block_delassus;
+#pragma omp parallel for num_threads(ctx->threads)                                                     \
+    schedule(static) if (size > ctx->limits.thread_delassus)
+    for (int first = 0; first < size; first += block) {
+        int rows = pl_smaller(size - first, block);
         cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, size, 1, w + (size_t)first * (size_t)size, size,
                     x, 1, 1, y + first, 1);
     }

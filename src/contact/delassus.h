@@ -16,11 +16,6 @@
 #include "linalg/chol.h"
 #include "linalg/symmetric.h"
 
-/* From here on systems with W are solved by GMRES: a step of it with an old LU is cheaper than a new
- * LU.
- */
-#define PL_MANY_CONTACTS 48
-
 /* What W depends on of a contact. */
 typedef struct pl_delassus_key {
     int count, vertex[PL_STENCIL];

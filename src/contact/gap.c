@@ -12,8 +12,6 @@
 
 #include "core/vec.h"
 
-#define WORTH_THREADS 100 /* contacts: from here on threads pay for their start */
-
 typedef struct sum {
     double high, low;
 } sum;
@@ -62,7 +60,8 @@ void pl_contact_delta_exact(const pl_contact_point *p, const double *q0, const d
 void pl_contacts_delta_exact(const pl_context *ctx, const pl_contact_set *set, const double *q0,
                              const double *q, const double *move, double *delta)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (set->count > WORTH_THREADS)
+#pragma omp parallel for num_threads(ctx->threads)                                                     \
+    schedule(static) if (set->count > ctx->limits.thread_laws)
     for (int c = 0; c < set->count; c++)
         pl_contact_delta_exact(&set->points[c], q0, q, move, delta + 3 * (size_t)c);
 }

@@ -7,9 +7,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-#define CHUNK     64  /* contacts */
-#define WORTH     4   /* solves: from here on a copy in half precision saves more than it costs, */
-#define WORTH_ROW 300 /* with as many strong rows */
+#define CHUNK 64 /* contacts */
 
 void pl_schur_free(pl_context *ctx, pl_schur *s)
 {
@@ -36,7 +34,7 @@ pl_status pl_schur_reserve(pl_context *ctx, pl_schur *s, int m)
     PL_NEW(ctx, s->pivot, 3 * room, fail);
     PL_NEW(ctx, s->rhs, 3 * room, fail);
     PL_NEW(ctx, s->held, 3 * room, fail);
-    if (3 * m >= WORTH_ROW && pl_strips_supported()) {
+    if (3 * m >= ctx->limits.half_rows && pl_strips_supported()) {
         PL_NEW(ctx, s->scale, 9 * room, fail);
         PL_CHECK(pl_triangle_reserve(ctx, &s->lower, 3 * m), fail);
         PL_CHECK(pl_triangle_reserve(ctx, &s->upper, 3 * m), fail);
@@ -153,12 +151,12 @@ void pl_schur_factor(pl_context *ctx, pl_schur *s, int m, const pl_law_linear *l
 {
     int held = 0;
     s->size = 0;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > 64)
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > ctx->limits.thread_contacts)
     for (int c = 0; c < m; c++)
         find_basis(s, m, c, &linear[c], w, weak);
     for (int i = 0; i < 3 * m; i++)
         s->place[i] = s->place[i] < 0 ? -1 - held++ : s->size++;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > 64)
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > ctx->limits.thread_contacts)
     for (int a = 0; a < m; a++)
         for (int begin = 0; begin < m; begin += CHUNK)
             for (int r = 0; r < 3; r++)
@@ -284,7 +282,8 @@ static void solve_transposed(pl_context *ctx, pl_schur *s, const double *x, doub
 
 void pl_schur_solve(pl_context *ctx, pl_schur *s, bool transposed, const double *x, double *y)
 {
-    if (s->rough && s->size >= WORTH_ROW && s->scale && s->uses++ == WORTH)
+    if (s->rough && s->size >= ctx->limits.half_rows && s->scale &&
+        s->uses++ == ctx->limits.half_solves)
         s->halved = halve(ctx, s);
     s->halved = s->halved && s->rough;
     if (transposed)

@@ -6,7 +6,6 @@
 
 #include <float.h>
 
-#define WORTH_THREADS  100 /* contacts: from here on threads pay for their start */
 #define MAX_NEWTON     40
 #define MAX_HALVINGS   12
 #define ROUGHEST_STEP  1e-2 /* of a Newton step's residual: how well its system is solved at least, */
@@ -112,7 +111,8 @@ static double evaluate(const pl_context *ctx, const pl_contact_problem *p, const
                        const double *delta, const double *change, pl_law_linear *linear)
 {
     double sum = 0, reach = reach_of(p, change);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (p->on.count > WORTH_THREADS)
+#pragma omp parallel for num_threads(ctx->threads)                                                     \
+    schedule(static) if (p->on.count > ctx->limits.thread_laws)
     for (int c = 0; c < p->on.count; c++) {
         double lambda[3], floor[3];
         force_at(p, change, c, lambda);
@@ -224,7 +224,7 @@ static double attempt(const pl_context *ctx, pl_contact_solver *s, const pl_cont
     int size = 3 * p->on.count;
     for (int i = 0; i < size; i++)
         s->trial[i] = s->change[i] + t * s->step[i];
-    if (p->on.count >= PL_MANY_CONTACTS && (goal > 0 || p->on.delassus->apart)) {
+    if (p->on.count >= ctx->limits.gmres_contacts && (goal > 0 || p->on.delassus->apart)) {
         for (int i = 0; i < size; i++) {
             s->trial_moved[i] = s->moved[i] + t * s->step_moved[i];
             s->trial_delta[i] = p->b[i] + s->trial_moved[i];
@@ -304,7 +304,8 @@ static void meet_law(const pl_law *law, const double delta[3], const double lamb
 static bool settle(const pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
                    const pl_law *laws, pl_contact_solution *out)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (p->on.count > WORTH_THREADS)
+#pragma omp parallel for num_threads(ctx->threads)                                                     \
+    schedule(static) if (p->on.count > ctx->limits.thread_laws)
     for (int c = 0; c < p->on.count; c++) {
         double lambda[3], moved[3] = {0}, pressed[3] = {0};
         force_at(p, s->change, c, lambda);
@@ -331,7 +332,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
 {
     /* A vertex in two contacts is moved by both alike, and of few contacts a Newton step costs little.
      */
-    bool settles = goal == 0 && p->on.count >= PL_MANY_CONTACTS && p->on.delassus->apart;
+    bool settles = goal == 0 && p->on.count >= ctx->limits.gmres_contacts && p->on.delassus->apart;
     double slack = settles ? p->slack : 0;
     out->converged = false;
     for (int iteration = 0; iteration < MAX_NEWTON; iteration++) {

@@ -37,7 +37,7 @@ pl_status pl_contact_system_reserve(pl_context *ctx, pl_contact_system *s, int m
     pl_contact_system_free(ctx, s);
     PL_NEW(ctx, s->jacobian, 9 * room * room, fail);
     PL_NEW(ctx, s->pivot, 3 * room, fail);
-    if (m >= PL_MANY_CONTACTS) {
+    if (m >= ctx->limits.gmres_contacts) {
         PL_CHECK(pl_schur_reserve(ctx, &s->schur, m), fail);
         PL_CHECK(pl_firm_reserve(ctx, &s->firm, m), fail);
         PL_NEW(ctx, s->vector, 3 * room, fail);
@@ -59,7 +59,7 @@ void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const
                       double *jacobian)
 {
     size_t size = 3 * (size_t)m;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > 64)
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > ctx->limits.thread_contacts)
     for (int c = 0; c < m; c++) {
         const double *d = linear[c].d_delta, *w0 = w + 3 * (size_t)c * size;
         for (size_t j = 0; j < size; j++)
@@ -290,7 +290,7 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
                                   double *x, double *moved, bool *solved)
 {
     int m = on->count, size = 3 * m;
-    bool many = m >= PL_MANY_CONTACTS;
+    bool many = m >= ctx->limits.gmres_contacts;
     *solved = false;
     if (many)
         PL_TRY(solve_many(&(large_system){.ctx = ctx, .s = s, .on = on, .linear = linear}, g, accuracy,
@@ -312,7 +312,7 @@ bool pl_contact_system_prepare(pl_context *ctx, pl_contact_system *s, const pl_c
 {
     int m = on->count, size = 3 * m;
     s->firm_made = false;
-    if (m >= PL_MANY_CONTACTS)
+    if (m >= ctx->limits.gmres_contacts)
         return true;
     pl_contact_schur(ctx, m, linear, pl_delassus_wide(ctx, on->delassus), s->jacobian);
     return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, s->jacobian, size, s->pivot) == 0;
@@ -324,7 +324,7 @@ pl_status pl_contact_system_approximate(pl_context *ctx, pl_contact_system *s, c
 {
     int size = 3 * on->count;
     bool solved;
-    if (on->count >= PL_MANY_CONTACTS)
+    if (on->count >= ctx->limits.gmres_contacts)
         return solve_many(
             &(large_system){.ctx = ctx, .s = s, .on = on, .linear = linear, .rough = true}, g, ROUGHLY,
             x, moved, &solved);

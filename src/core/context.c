@@ -51,7 +51,7 @@ pl_status pl_context_create(const pl_context_def *def, pl_context **out)
     pl_context *ctx = pl_blas_prepare(threads) ? d.realloc(d.realloc_user, NULL, sizeof *ctx) : NULL;
     if (!ctx)
         return PL_ERROR_MEMORY;
-    *ctx = (pl_context){.def = d, .libc = libc, .threads = threads};
+    *ctx = (pl_context){.def = d, .libc = libc, .threads = threads, .limits = pl_limits_default()};
     *out = ctx;
     return PL_OK;
 }

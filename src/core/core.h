@@ -11,10 +11,60 @@
 
 #define PL_MESSAGE_SIZE 1024
 
+/*
+ * Sizes from which on large bodies take other paths than small ones. They say how fast an answer is
+ * found and move it by no more than its tolerance. Whatever they are, results do not depend on the
+ * number of threads. Set them before anything is made from the context.
+ */
+typedef struct pl_limits {
+    /* Threads share the work from here on; of less, waking them takes longer than they save. */
+    int thread_vertices;    /* loops over vertices: forces, guesses, searches for contacts */
+    int thread_laws;        /* contacts whose laws and gaps are evaluated */
+    int thread_contacts;    /* contacts whose rows are written, of W and of the systems with it */
+    int thread_delassus;    /* rows of W in a product in double precision */
+    int thread_symmetric;   /* rows of a dense symmetric product in single or half precision */
+    int thread_lu;          /* unknowns of a dense LU */
+    int thread_inverse;     /* unknowns eliminated last, between which A^-1 is found */
+    int thread_vectors;     /* unknowns of products and sums of vectors */
+    int thread_blocks;      /* 3x3 blocks of a sparse product */
+    double thread_elements; /* ns that an evaluation of the elements takes on one core: waking a thread
+                               takes 10,000, and once more wherever threads wait for each other */
+    double thread_factor;   /* values of a Cholesky factor in a solve, 20 times as long as waking one */
+    double thread_front;    /* flops of one of its fronts, whose blocks are then shared */
+
+    /* Pieces that work is cut into, whatever the number of threads. */
+    int block_vectors;       /* unknowns that are added up at once, at least */
+    int block_delassus;      /* rows of W that one thread multiplies */
+    int block_lu;            /* columns of an LU that are factored at once */
+    int block_front;         /* columns of a front that are factored at once */
+    int tile_front;          /* columns of its rest that one thread subtracts at once */
+    int block_triangle;      /* most columns of a panel of a triangle in half precision */
+    double pieces_supernode; /* values of a product with a supernode at the top that is cut in pieces */
+    double pieces_strips;    /* values of a product in half precision that is cut in pieces */
+
+    /* Half precision besides single, from here on. */
+    double half_factor; /* values of a Cholesky factor: fewer stay in the cache */
+    int half_rows;      /* strong rows of the contact system's LU, */
+    int half_solves;    /* once it was solved with so many times: a copy saves more than it costs */
+
+    /* Contacts. */
+    int gmres_contacts;     /* systems with W are solved by GMRES: a step with an old LU is cheaper than
+                               a new LU; >= 1 */
+    int unordered_vertices; /* touched, that deserve no order of elimination made for them: solving for
+                               their columns of E^-1, and reading what lies between them and the root
+                               twice more in each solve, costs less */
+} pl_limits;
+
+/* The context's own when it is made: as measured, or the least in a build with PLIANT_LIMITS_ZERO. */
+pl_limits pl_limits_default(void);
+/* Every path of large bodies is taken by all. */
+pl_limits pl_limits_least(void);
+
 struct pl_context {
     pl_context_def def;
     bool libc; /* memory is the C library's */
     int threads;
+    pl_limits limits;
     char error[PL_MESSAGE_SIZE];
 };
 

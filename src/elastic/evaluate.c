@@ -28,7 +28,7 @@ pl_element_job pl_elastic_job(const pl_elastic *el, const pl_elastic_portion *po
 
 int pl_elastic_threads(const pl_elastic *el, double cost)
 {
-    return cost < PL_WORTH_THREADS ? 1 : el->ctx->threads;
+    return cost < el->ctx->limits.thread_elements ? 1 : el->ctx->threads;
 }
 
 static void clear_shares(const pl_elastic *el, const pl_elastic_portion *portion, size_t values)

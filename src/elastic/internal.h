@@ -80,9 +80,6 @@ void pl_elastic_gather_force(const pl_elastic *el, bool add, double scale, doubl
 
 /* Blocks of a portion at most: its shares stay in the cache between additions. */
 #define PL_PORTION 128
-/* Evaluations that take less, ns on one core, are made by one thread: another needs 10,000 to wake up,
- * and once more wherever threads wait for each other. */
-#define PL_WORTH_THREADS 150000.0
 /* Matrix rows that one thread takes at a time. */
 #define PL_ROWS 64
 

@@ -109,7 +109,8 @@ static void fill_values(pl_chol *c, const double *values)
     double *out = c->lower;
     int block = c->plan->block;
     const int *start = c->plan->lower->p;
-#pragma omp parallel for num_threads(c->ctx->threads) schedule(static) if (p->n > 1000)
+#pragma omp parallel for num_threads(c->ctx->threads)                                                  \
+    schedule(static) if (p->n > c->ctx->limits.thread_vertices)
     for (int j = 0; j < p->n; j++)
         for (int col = 0; col < block; col++) {
             int at = start[block * j + col];

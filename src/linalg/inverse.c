@@ -7,8 +7,7 @@
 
 #include <cblas.h>
 
-#define WIDTH         48  /* columns solved for at once: wide enough for BLAS 3, in the cache */
-#define WORTH_THREADS 200 /* unknowns eliminated last: from here on threads pay for their start */
+#define WIDTH 48 /* columns solved for at once: wide enough for BLAS 3, in the cache */
 
 void pl_inverse_free(pl_context *ctx, pl_inverse *v)
 {
@@ -242,7 +241,8 @@ static pl_status reserve_dense(pl_inverse *v, pl_context *ctx, size_t size)
 pl_status pl_inverse_last(pl_inverse *v, const pl_inverse_plan *plan, const pl_triangular *t,
                           float *out, int ld)
 {
-    int size = 3 * plan->last_count, threads = size < WORTH_THREADS ? 1 : t->ctx->threads;
+    int size = 3 * plan->last_count,
+        threads = size < t->ctx->limits.thread_inverse ? 1 : t->ctx->threads;
     PL_TRY(reserve_dense(v, t->ctx, (size_t)size));
     memset(v->dense, 0, sizeof *v->dense * (size_t)size * (size_t)size);
     for (int k = t->plan->supernodes->count - 1; k >= 0; k--) {

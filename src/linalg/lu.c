@@ -7,9 +7,6 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-#define BLOCK         96
-#define WORTH_THREADS 400 /* unknowns: from here on threads pay for their start */
-
 typedef struct panel {
     int size;           /* of the matrix */
     int first, columns; /* the block column just factored */
@@ -39,19 +36,20 @@ static void follow(const panel *p, int begin, int end)
 
 bool pl_lu_factor(const pl_context *ctx, int size, float *a, int *pivot)
 {
-    int blocks = (size + BLOCK - 1) / BLOCK;
+    int block = ctx->limits.block_lu, blocks = (size + block - 1) / block;
     for (int b = 0; b < blocks; b++) {
-        panel p = {size, b * BLOCK, pl_smaller(BLOCK, size - b * BLOCK), a, pivot};
+        panel p = {size, b * block, pl_smaller(block, size - b * block), a, pivot};
         float *diagonal = a + (size_t)p.first * ((size_t)size + 1);
         if (LAPACKE_sgetrf_work(LAPACK_COL_MAJOR, size - p.first, p.columns, diagonal, size,
                                 pivot + p.first) != 0)
             return false;
         for (int k = p.first; k < p.first + p.columns; k++)
             pivot[k] += p.first;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (size > WORTH_THREADS)
+#pragma omp parallel for num_threads(ctx->threads)                                                     \
+    schedule(dynamic, 1) if (size > ctx->limits.thread_lu)
         for (int k = 0; k < blocks; k++)
             if (k != b)
-                follow(&p, k * BLOCK, pl_smaller(size, (k + 1) * BLOCK));
+                follow(&p, k * block, pl_smaller(size, (k + 1) * block));
     }
     return true;
 }

@@ -5,16 +5,14 @@
 #include <lapacke.h>
 #include <omp.h>
 
-#define BLOCK         128 /* columns factored at once */
-#define TILE          192 /* columns of the rest that one thread subtracts at once */
-#define WORTH_THREADS 4e6 /* flops of a front: from here on its blocks are shared */
-
 /* One supernode's front. */
 typedef struct front {
     int columns, below, height;
     float *value; /* [height, columns] column-major: F11, F21 */
     float *rest;  /* [below, below] column-major: F22, lower triangle */
     int threads;
+    int block; /* columns factored at once, */
+    int tile;  /* and of the rest that one thread subtracts at once */
 } front;
 
 /* Its columns are at `value` while it is worked on, by a thread or by several. */
@@ -23,6 +21,7 @@ static front get_front(const pl_multifrontal *m, int k, int thread, int threads,
     const pl_multifrontal_plan *plan = m->plan;
     size_t from = plan->rest_from[k];
     pl_panel p = pl_panel_of(plan->triangular->supernodes, k);
+    const pl_limits *limits = &m->ctx->limits;
     double flops = (double)p.columns * p.height * p.height;
     return (front){
         .columns = p.columns,
@@ -30,7 +29,9 @@ static front get_front(const pl_multifrontal *m, int k, int thread, int threads,
         .height = p.height,
         .value = value,
         .rest = m->rest + from + (from < plan->left ? 0 : (size_t)thread * plan->room),
-        .threads = flops < WORTH_THREADS ? 1 : threads,
+        .threads = flops < limits->thread_front ? 1 : threads,
+        .block = limits->block_front,
+        .tile = limits->tile_front,
     };
 }
 
@@ -120,22 +121,22 @@ static void reduce_tile(const front *f, int first, int width, int begin, int end
 static bool factor_columns(const front *f)
 {
     size_t height = (size_t)f->height;
-    for (int first = 0; first < f->columns; first += BLOCK) {
-        int width = pl_smaller(BLOCK, f->columns - first), next = first + width;
+    for (int first = 0; first < f->columns; first += f->block) {
+        int width = pl_smaller(f->block, f->columns - first), next = first + width;
         float *diagonal = f->value + (size_t)first * (height + 1);
         if (LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'L', width, diagonal, f->height) != 0)
             return false;
-        int strips = (f->height - next + TILE - 1) / TILE;
+        int strips = (f->height - next + f->tile - 1) / f->tile;
 #pragma omp parallel for num_threads(f->threads) schedule(dynamic, 1) if (f->threads > 1)
         for (int s = 0; s < strips; s++)
             cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
-                        pl_smaller(TILE, f->height - next - s * TILE), width, 1, diagonal, f->height,
-                        diagonal + width + s * TILE, f->height);
-        int tiles = (f->columns - next + TILE - 1) / TILE;
+                        pl_smaller(f->tile, f->height - next - s * f->tile), width, 1, diagonal,
+                        f->height, diagonal + width + s * f->tile, f->height);
+        int tiles = (f->columns - next + f->tile - 1) / f->tile;
 #pragma omp parallel for num_threads(f->threads) schedule(dynamic, 1) if (f->threads > 1)
         for (int s = 0; s < tiles; s++)
-            reduce_tile(f, first, width, next + s * TILE,
-                        pl_smaller(next + (s + 1) * TILE, f->columns));
+            reduce_tile(f, first, width, next + s * f->tile,
+                        pl_smaller(next + (s + 1) * f->tile, f->columns));
     }
     return true;
 }
@@ -144,10 +145,10 @@ static bool factor_columns(const front *f)
 static void reduce_rest(const front *f)
 {
     const float *l21 = f->value + f->columns;
-    int tiles = (f->below + TILE - 1) / TILE;
+    int tiles = (f->below + f->tile - 1) / f->tile;
 #pragma omp parallel for num_threads(f->threads) schedule(dynamic, 1) if (f->threads > 1)
     for (int s = 0; s < tiles; s++) {
-        int begin = s * TILE, width = pl_smaller(TILE, f->below - begin),
+        int begin = s * f->tile, width = pl_smaller(f->tile, f->below - begin),
             under = f->below - begin - width;
         float *corner = f->rest + (size_t)begin * ((size_t)f->below + 1);
         cblas_ssyrk(CblasColMajor, CblasLower, CblasNoTrans, width, f->columns, -1, l21 + begin,

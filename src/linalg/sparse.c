@@ -7,8 +7,6 @@
 
 /* Rows that one thread multiplies at a time. */
 #define ROWS 64
-/* Blocks: products of fewer take less than ten times as long as waking a thread. */
-#define WORTH_THREADS 50000
 
 static int compare_int(const void *a, const void *b)
 {
@@ -34,7 +32,7 @@ pl_status pl_pattern_create(pl_context *ctx, int n, int list_count, const pl_ste
     pl_status status = PL_OK;
     const pl_backend *backends[PL_BACKEND_MAX];
     pl_backend_list(backends);
-    pl_pattern p = {.n = n, .backend = backends[0]};
+    pl_pattern p = {.n = n, .backend = backends[0], .thread_blocks = ctx->limits.thread_blocks};
     int *count = NULL, *all = NULL;
     PL_NEW(ctx, count, n + 1, done);
     PL_NEW(ctx, p.row, n + 1, done);
@@ -103,7 +101,7 @@ int pl_pattern_find(const pl_pattern *p, int i, int j)
 
 void pl_bsr_multiply(int threads, const pl_pattern *p, const double *blocks, const double *x, double *y)
 {
-#pragma omp parallel for num_threads(threads) schedule(static) if (p->nnz > WORTH_THREADS)
+#pragma omp parallel for num_threads(threads) schedule(static) if (p->nnz > p->thread_blocks)
     for (int first = 0; first < p->n; first += ROWS)
         p->backend->multiply(p, blocks, x, y, first, p->n - first < ROWS ? p->n : first + ROWS);
 }

@@ -13,7 +13,8 @@ typedef struct pl_pattern {
     int *row;                         /* [n + 1] */
     int *col;                         /* [nnz], ascending in each row */
     int *diag;                        /* [n] where each row's diagonal entry is */
-    const struct pl_backend *backend; /* what multiplies */
+    const struct pl_backend *backend; /* what multiplies, */
+    int thread_blocks;                /* from so many entries on by threads */
 } pl_pattern;
 
 /* The pattern in which every two vertices of one stencil meet. stencils [count, width], entries < 0

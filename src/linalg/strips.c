@@ -4,10 +4,8 @@
 #include "linalg/lower.h"
 #include "linalg/panel.h"
 
-#define PIECES       4
-#define WORTH_PIECES 40000 /* values: from here on threads pay for their start */
-#define BLOCK        512   /* the most columns of a triangle's panel */
-#define LARGEST      6e4F  /* in half precision, with a margin */
+#define PIECES  4
+#define LARGEST 6e4F /* in half precision, with a margin */
 
 static const pl_half_kernels *kernels(void)
 {
@@ -36,15 +34,15 @@ static int piece_begin(const slab *s, int pieces, int p)
     return p == pieces ? s->rows : s->rows * p / pieces / PL_STRIP * PL_STRIP;
 }
 
-static int piece_count(const slab *s)
+static int piece_count(const pl_context *ctx, const slab *s)
 {
-    return (size_t)s->rows * (size_t)s->columns < WORTH_PIECES ? 1 : PIECES;
+    return (size_t)s->rows * (size_t)s->columns < ctx->limits.pieces_strips ? 1 : PIECES;
 }
 
 /* y [rows, filled up] = A x, rows from y + first on. */
 static void slab_forward(const pl_context *ctx, const slab *s, const float *x, float *y)
 {
-    int pieces = piece_count(s);
+    int pieces = piece_count(ctx, s);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (pieces > 1)
     for (int p = 0; p < pieces; p++) {
         int begin = piece_begin(s, pieces, p), end = piece_begin(s, pieces, p + 1);
@@ -63,7 +61,7 @@ static size_t piece_size(int columns)
  * returns their number. */
 static int slab_backward(const pl_context *ctx, const slab *s, const float *y, float *sums)
 {
-    int pieces = piece_count(s);
+    int pieces = piece_count(ctx, s);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (pieces > 1)
     for (int p = 0; p < pieces; p++) {
         int begin = piece_begin(s, pieces, p), end = piece_begin(s, pieces, p + 1);
@@ -207,24 +205,24 @@ void pl_rectangle_subtract_transposed(const pl_context *ctx, pl_rectangle *r, co
 /* ---- Triangles ---- */
 
 /* Panels of about the same number of columns. */
-static int panel_count(int size)
+static int panel_count(const pl_triangle *t)
 {
-    return (size + BLOCK - 1) / BLOCK;
+    return (t->size + t->most - 1) / t->most;
 }
 
-static pl_panel get_panel(int size, int k)
+static pl_panel get_panel(const pl_triangle *t, int k)
 {
-    int count = panel_count(size), first = size * k / count, next = size * (k + 1) / count;
+    int size = t->size, count = panel_count(t), first = size * k / count, next = size * (k + 1) / count;
     return (pl_panel){
         .columns = next - first, .below = size - next, .height = size - first, .first = first};
 }
 
 /* Values of the first k panels. */
-static size_t values_before(int size, int k)
+static size_t values_before(const pl_triangle *t, int k)
 {
     size_t values = 0;
     for (int i = 0; i < k; i++) {
-        pl_panel p = get_panel(size, i);
+        pl_panel p = get_panel(t, i);
         values += pl_panel_values(&p);
     }
     return values;
@@ -241,15 +239,16 @@ void pl_triangle_free(pl_context *ctx, pl_triangle *t)
 pl_status pl_triangle_reserve(pl_context *ctx, pl_triangle *t, int size)
 {
     pl_status status = PL_OK;
-    size_t n = (size_t)size;
+    size_t n = (size_t)size, most = (size_t)ctx->limits.block_triangle;
     pl_triangle_free(ctx, t);
+    t->most = ctx->limits.block_triangle;
     t->half = kernels();
     PL_NEW(ctx, t->value, n * (n + 2 * PL_STRIP) / 2, fail); /* strips on the diagonal, and filled up */
-    PL_NEW(ctx, t->block, BLOCK * BLOCK, fail);
-    PL_NEW(ctx, t->inverse, BLOCK * BLOCK, fail);
-    PL_NEW(ctx, t->x, BLOCK + 4, fail);
+    PL_NEW(ctx, t->block, most * most, fail);
+    PL_NEW(ctx, t->inverse, most * most, fail);
+    PL_NEW(ctx, t->x, most + 4, fail);
     PL_NEW(ctx, t->y, n + 2 * PL_STRIP, fail);
-    PL_NEW(ctx, t->sums, PIECES * piece_size(BLOCK), fail);
+    PL_NEW(ctx, t->sums, PIECES * piece_size(t->most), fail);
     return PL_OK;
 fail:
     pl_triangle_free(ctx, t);
@@ -304,9 +303,9 @@ bool pl_triangle_store(const pl_context *ctx, pl_triangle *t, int size, pl_trian
 {
     bool fits = true;
     t->size = size;
-    for (int k = 0; k < panel_count(size); k++) {
-        pl_panel p = get_panel(size, k);
-        pl_half *to = t->value + values_before(size, k);
+    for (int k = 0; k < panel_count(t); k++) {
+        pl_panel p = get_panel(t, k);
+        pl_half *to = t->value + values_before(t, k);
         read_diagonal(ctx, &p, &from, t->block);
         pl_lower_invert(ctx->threads, p.columns, t->block, p.columns, t->inverse);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) reduction(&& : fits)
@@ -326,8 +325,8 @@ static slab under(const pl_triangle *t, const pl_panel *p, const pl_half *panel)
 void pl_triangle_solve(const pl_context *ctx, pl_triangle *t, float *x)
 {
     const pl_half *panel = t->value;
-    for (int k = 0; k < panel_count(t->size); k++) {
-        pl_panel p = get_panel(t->size, k);
+    for (int k = 0; k < panel_count(t); k++) {
+        pl_panel p = get_panel(t, k);
         slab s = under(t, &p, panel);
         float *own = x + p.first;
         t->half->forward(panel, 0, p.columns, p.columns, own, t->y);
@@ -341,9 +340,9 @@ void pl_triangle_solve(const pl_context *ctx, pl_triangle *t, float *x)
 
 void pl_triangle_solve_transposed(const pl_context *ctx, pl_triangle *t, float *x)
 {
-    for (int k = panel_count(t->size) - 1; k >= 0; k--) {
-        pl_panel p = get_panel(t->size, k);
-        const pl_half *panel = t->value + values_before(t->size, k);
+    for (int k = panel_count(t) - 1; k >= 0; k--) {
+        pl_panel p = get_panel(t, k);
+        const pl_half *panel = t->value + values_before(t, k);
         slab s = under(t, &p, panel);
         float *own = x + p.first;
         for (int i = 0; i < PL_STRIP_ROWS(p.below); i++)

@@ -33,6 +33,7 @@ void pl_rectangle_subtract_transposed(const pl_context *ctx, pl_rectangle *r, co
 typedef struct pl_triangle {
     const pl_half_kernels *half;
     int size;
+    int most; /* columns of a panel */
     pl_half *value;
     float *block, *inverse; /* T11 of the panel that is being stored */
     float *x, *y, *sums;    /* scratch of products */

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#define WORTH_THREADS 600 /* rows: from here on threads pay for their start */
-
 pl_symmetric pl_symmetric_create(bool half)
 {
     const pl_backend *backends[PL_BACKEND_MAX];
@@ -82,7 +80,8 @@ pl_status pl_symmetric_store(pl_context *ctx, pl_symmetric *s, int size, const f
     cut(s);
     for (int i = 0; i < size; i++)
         s->scale[i] = 1 / pl_half_scale(a[(size_t)i * (size_t)(size + 1)]);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static, 1) if (size > WORTH_THREADS)
+#pragma omp parallel for num_threads(ctx->threads)                                                     \
+    schedule(static, 1) if (size > ctx->limits.thread_symmetric)
     for (int r = 0; r < size; r += PL_STRIP)
         store_strip(s, a, r);
     return PL_OK;
@@ -106,7 +105,8 @@ void pl_symmetric_multiply(const pl_context *ctx, pl_symmetric *s, const float *
     int size = s->size, filled = PL_STRIP_ROWS(size);
     for (int i = 0; i < filled; i++)
         s->x[i] = i < size ? s->scale[i] * x[i] : 0;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (size > WORTH_THREADS)
+#pragma omp parallel for num_threads(ctx->threads)                                                     \
+    schedule(static) if (size > ctx->limits.thread_symmetric)
     for (int p = 0; p < PL_SYMMETRIC_PIECES; p++)
         multiply_piece(s, p);
     for (int i = 0; i < size; i++) {

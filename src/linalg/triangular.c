@@ -1,8 +1,6 @@
 /* Supernodal triangular solves. */
 #include "linalg/triangular.h"
 
-#define WORTH_PIECES 600000 /* values of a supernode at the top */
-
 /* ---- One supernode ---- */
 
 /* A panel where a solve finds it; `sealed` without the rows outside its sealed subtree. */
@@ -50,7 +48,7 @@ static int cut(const pl_triangular *t, const pl_panel *p, const pl_part_scratch 
                int last, int cuts[PL_PIECES + 1])
 {
     size_t begin = pl_panel_offset(p, first), end = pl_panel_offset(p, last);
-    bool many = work == &t->work[t->plan->part_count] && end - begin > WORTH_PIECES / 2;
+    bool many = work == &t->work[t->plan->part_count] && end - begin > t->ctx->limits.pieces_supernode;
     int pieces = many ? PL_PIECES : 1;
     cuts[0] = first;
     for (int k = 1; k < pieces; k++) {

@@ -3,11 +3,10 @@
 
 #include <stdlib.h>
 
-#define SHARES        8       /* a part is at most this fraction of the factor */
-#define WORTH_A_PART  200     /* a part smaller than this fraction is left to the top */
-#define WORTH_HALVING 3000000 /* values of a factor: fewer stay in the cache */
-#define SEALED_MOST   250000  /* values of a sealed subtree: as many as fit the cache of a core */
-#define AGAIN         1.25    /* reading them once more, from there, in times of reading them at all */
+#define SHARES       8      /* a part is at most this fraction of the factor */
+#define WORTH_A_PART 200    /* a part smaller than this fraction is left to the top */
+#define SEALED_MOST  250000 /* values of a sealed subtree: as many as fit the cache of a core */
+#define AGAIN        1.25   /* reading them once more, from there, in times of reading them at all */
 
 /* Subtrees of the elimination tree, by their roots. */
 typedef struct subtrees {
@@ -251,7 +250,7 @@ pl_status pl_triangular_plan_create(pl_context *ctx, const pl_pattern *pattern, 
     PL_NEW(ctx, t->sealed_by, l->count, done);
     for (int k = 0; k < l->count; k++)
         t->sealed_by[k] = -1;
-    t->halves = t->backend->half && tree.total >= WORTH_HALVING;
+    t->halves = t->backend->half && tree.total >= ctx->limits.half_factor;
     if (t->halves)
         PL_CHECK(seal(ctx, t, pattern, &tree), done);
     PL_CHECK(lay_out(ctx, t), done);

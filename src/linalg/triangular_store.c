@@ -4,12 +4,9 @@
 
 #include <omp.h>
 
-/* Values of a factor: from here on a solve takes 20 times as long as waking a thread. */
-#define WORTH_THREADS 1500000
-
 int pl_triangular_threads(const pl_triangular *t)
 {
-    return t->plan->entries < WORTH_THREADS ? 1 : t->ctx->threads;
+    return t->plan->entries < t->ctx->limits.thread_factor ? 1 : t->ctx->threads;
 }
 
 /* Scratch of the parts and the top in one piece. */

@@ -13,7 +13,6 @@
 #define LAW_GOAL        0.003 /* of the correction: how well the contact law is solved on the way */
 #define LAW_SLACK       1e-4  /* of the tolerance: what each contact may add to meet its law */
 #define BLOCKS          16    /* of vertices, that threads share, */
-#define WORTH_THREADS   2000  /* as many of them */
 #define LAW_EXACT_BELOW 1     /* tolerances: expecting a correction as small as this, to rounding */
 
 /* solver->residual of vertices [first, last) from the stress; returns what inertia and constant forces
@@ -39,7 +38,8 @@ static double add_inertia(pl_newton *s, const double *q)
 {
     double parts[BLOCKS], potential = 0;
     int n = s->solver->n;
-#pragma omp parallel for num_threads(s->solver->ctx->threads) schedule(static) if (n > WORTH_THREADS)
+#pragma omp parallel for num_threads(s->solver->ctx->threads)                                          \
+    schedule(static) if (n > s->solver->ctx->limits.thread_vertices)
     for (int b = 0; b < BLOCKS; b++)
         parts[b] =
             residual_of(s, q, (int)((int64_t)n * b / BLOCKS), (int)((int64_t)n * (b + 1) / BLOCKS));

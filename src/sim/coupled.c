@@ -22,9 +22,8 @@
 #include <cblas.h>
 #include <float.h>
 
-#define RESTART       40
-#define WORTH_THREADS 2000 /* vertices */
-#define NEARLY        2    /* of the accuracy: what may be left of a move, as GMRES sees it */
+#define RESTART 40
+#define NEARLY  2 /* of the accuracy: what may be left of a move, as GMRES sees it */
 
 typedef struct coupled {
     pl_solver *solver;
@@ -48,7 +47,8 @@ static double largest(int size, const double *x)
 static void multiply_secant(coupled *s, const double *x, double *y)
 {
     pl_solver *solver = s->solver;
-    int size = 3 * solver->n, threads = solver->n > WORTH_THREADS ? solver->ctx->threads : 1;
+    int size = 3 * solver->n,
+        threads = solver->n > solver->ctx->limits.thread_vertices ? solver->ctx->threads : 1;
     const double *from = solver->gradient, *to = s->stress;
     double most = largest(size, x), t = s->length; /* times the first direction: the move */
     if (s->multiplied) {

@@ -5,8 +5,7 @@
 
 #include <lapacke.h>
 
-#define WORTH_THREADS 2000 /* vertices */
-#define LEAST         1e-14 /* of a term's square: what is independent of the others, or taken for rounding */
+#define LEAST 1e-14 /* of a term's square: what is independent of the others, or taken for rounding */
 
 pl_status pl_forecast_create(pl_context *ctx, int n, pl_forecast *out)
 {
@@ -49,7 +48,8 @@ void pl_forecast_add(const pl_context *ctx, pl_forecast *f, const double *mass,
     f->count = pl_smaller(f->count + 1, PL_FORECAST_KEPT);
     double *newest = f->past + (size_t)f->newest * size;
     const double *before = pl_forecast_past(f, 1);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (f->n > WORTH_THREADS)
+#pragma omp parallel for num_threads(ctx->threads)                                                     \
+    schedule(static) if (f->n > ctx->limits.thread_vertices)
     for (size_t i = 0; i < size; i++) {
         newest[i] = acceleration[i];
         f->work[i] = mass[i / 3] * (2 * newest[i] - before[i]);

@@ -6,9 +6,8 @@
 
 #include "core/vec.h"
 
-#define AS_CLOSE      4.0  /* of the squared distance from balance */
-#define FEWEST_TERMS  2    /* of a forecast: fewer tell less than polynomials */
-#define WORTH_THREADS 2000 /* vertices */
+#define AS_CLOSE     4.0 /* of the squared distance from balance */
+#define FEWEST_TERMS 2   /* of a forecast: fewer tell less than polynomials */
 
 /* Whether a contact is its vertex's only one, so that balance there tells its force. */
 static bool is_alone(const pl_contact_set *set, int c)
@@ -74,7 +73,7 @@ static double try_terms(pl_newton *s, int terms, const double *c)
     for (int j = 0; j < terms; j++)
         past[j] = pl_forecast_past(&solver->memory.forecast, j);
 #pragma omp parallel for num_threads(solver->ctx->threads)                                             \
-    schedule(static) if (solver->n > WORTH_THREADS)
+    schedule(static) if (solver->n > solver->ctx->limits.thread_vertices)
     for (int i = 0; i < 3 * solver->n; i++) {
         double a = 0;
         for (int j = 0; j < terms; j++)

@@ -20,10 +20,6 @@ static pl_costs measured_costs(const pl_matrix *m, const pl_chol *chol)
     };
 }
 
-/* Touched vertices that do not deserve an order made for them: solving for their columns of E^-1, and
- * reading what lies between them and the root twice more in each solve, costs less. */
-#define FEW_VERTICES 8
-
 pl_status pl_matrix_create(const pl_model *model, pl_meter *meter, pl_matrix *m)
 {
     pl_status status = PL_OK;
@@ -63,12 +59,13 @@ static pl_status make_factor(pl_matrix *m, int block, int last_count, const int 
     return status;
 }
 
-/* A symbolic factor that suits the contacts: when more than FEW_VERTICES touched vertices are not among
+/* A symbolic factor that suits the contacts: when more than a few touched vertices are not among
  * those eliminated last, a new order with all touched vertices last, which makes E^-1 between them
  * cheap. `anew`: the order for these contacts, whatever came before, so that a resumed rollout repeats
  * bit for bit. */
 static pl_status order_tangent(pl_matrix *m, bool anew, int asked, const int *touch)
 {
+    int few = m->ctx->limits.unordered_vertices;
     int count = 0, missing = 0, touched = 0, *list = m->list, *seen = list + m->n;
     const int *last = m->tangent_factor ? pl_chol_last(m->tangent_factor, &count) : NULL;
     memset(seen, 0, sizeof(int) * (size_t)m->n);
@@ -81,11 +78,11 @@ static pl_status order_tangent(pl_matrix *m, bool anew, int asked, const int *to
             list[touched++] = v;
         seen[v] = 2;
     }
-    if (touched <= FEW_VERTICES)
+    if (touched <= few)
         touched = 0;
     bool same =
         touched == count && (count == 0 || memcmp(list, last, sizeof(int) * (size_t)count) == 0);
-    if (m->tangent_factor && (anew ? same : missing <= FEW_VERTICES))
+    if (m->tangent_factor && (anew ? same : missing <= few))
         return PL_OK;
     pl_chol *made;
     PL_TRY(make_factor(m, 3, touched, list, &made));

@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-#define WORTH_THREADS 2000 /* vertices */
-
 typedef struct step {
     pl_sim *sim;
     pl_state *state;
@@ -30,7 +28,7 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
         state->contacts[c] = pl_contact_tell(&sim->solver.space.set.points[c], sim->solver.trial);
     state->contact_count = m;
 #pragma omp parallel for num_threads(sim->ctx->threads)                                                \
-    schedule(static) if (sim->solver.n > WORTH_THREADS)
+    schedule(static) if (sim->solver.n > sim->ctx->limits.thread_vertices)
     for (int i = 0; i < 3 * sim->solver.n; i++) {
         double v = sim->solver.trial[i] / sub->h;
         sim->solver.trial[i] = (v - state->v[i]) / sub->h;
