@@ -46,7 +46,7 @@ static const net_scene net_scenes[] = {
      .damping = 0.4, .parts = NET_FORCES | NET_INPUTS, .velocity = {0.3, 0, 1}, .spin = 6, .first = 58,
      .steps = 12},
     {"swing", .model = PL_ARAP, .reading = PL_EXACT, .nodes = {5, 2, 2}, .young = 5e4, .damping = 0.2,
-     .parts = NET_PINS | NET_FORCES | NET_WIND, .solver = PL_SOLVER_LAGGED, .steps = 80},
+     .parts = NET_PINS | NET_FORCES | NET_WIND, .solver = PL_SOLVER_LAGGED, .steps = 66},
     {"bar", .model = PL_COROTATED, .reading = PL_EXACT, .nodes = {5, 3, 2}, .young = 8e4,
      .parts = NET_PINS | NET_FORCES, .solver = PL_SOLVER_DIRECT, .first = 60, .steps = 10},
     {"projective bar", .model = PL_ARAP, .reading = PL_PROJECTIVE, .nodes = {4, 2, 2}, .young = 1e5,
@@ -58,7 +58,7 @@ static const net_scene net_scenes[] = {
      .solver = PL_SOLVER_CONSTANT, .first = 58, .steps = 12},
     {"slide", .model = PL_NEO_HOOKEAN, .reading = PL_EXACT, .nodes = {4, 3, 2}, .young = 1e5,
      .parts = NET_COLLIDER | NET_FORCES, .velocity = {0.5, 0.1, -0.1}, .tilt = 2, .gap = 2e-4,
-     .shape = PL_HALF_SPACE, .friction = 0.15, .steps = 72},
+     .shape = PL_HALF_SPACE, .friction = 0.15, .steps = 66},
     {"ice", .model = PL_COROTATED, .reading = PL_EXACT, .nodes = {3, 3, 2}, .young = 5e4,
      .damping = 0.2, .parts = NET_COLLIDER | NET_MOVING | NET_WIND, .velocity = {0.2, 0, -0.3},
      .tilt = 1, .gap = 1e-3, .shape = PL_BOX, .first = 58, .steps = 14},
@@ -82,7 +82,7 @@ static const net_scene net_scenes[] = {
      .parts = NET_COLLIDER | NET_PLATE | NET_SPRING, .gap = 2e-4, .friction = 0.5, .first = 58,
      .steps = 16},
     {"flag", .model = PL_ARAP, .reading = PL_EXACT, .cloth = true, .nodes = {4, 3}, .young = 1e5,
-     .damping = 0.3, .bending = 2e-4, .parts = NET_PINS | NET_WIND | NET_FORCES, .steps = 70},
+     .damping = 0.3, .bending = 2e-4, .parts = NET_PINS | NET_WIND | NET_FORCES, .steps = 66},
     {"drape", .model = PL_NEO_HOOKEAN, .reading = PL_EXACT, .cloth = true, .nodes = {4, 4},
      .young = 2e5, .damping = 0.2, .bending = 1e-3, .parts = NET_COLLIDER | NET_WIND | NET_SPRING,
      .velocity = {0, 0, -0.5}, .gap = 1e-3, .shape = PL_CAPSULE, .friction = 0.3, .first = 56,
@@ -99,7 +99,7 @@ static const net_scene net_scenes[] = {
     {"split", .model = PL_NEO_HOOKEAN, .reading = PL_EXACT, .nodes = {3, 2, 2}, .young = 1e5,
      .damping = 0.4, .parts = NET_SPRING | NET_FORCES | NET_COLLIDER | NET_INPUTS,
      .velocity = {0.3, 0, -2}, .tilt = 0.3, .gap = 4e-3, .shape = PL_HALF_SPACE, .friction = 0.15,
-     .solver = PL_SOLVER_CONSTANT, .time_step = 0.05, .max_iterations = 20, .first = 62, .steps = 4},
+     .solver = PL_SOLVER_CONSTANT, .time_step = 0.05, .max_iterations = 20, .first = 62, .steps = 3},
 };
 
 enum { NET_SCENES = sizeof net_scenes / sizeof *net_scenes };
