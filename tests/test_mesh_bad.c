@@ -36,6 +36,7 @@ static const bad_file bad_files[] = {
     {"a.msh", "hello\n", PL_ERROR_PARSE, ":1: expected a $Section, found \"hello\""},
     {"a.msh", "$MeshFormat\n3.7 0 8\n", PL_ERROR_PARSE,
      ":2: version 3.7 cannot be read, expected 1, 2.2 or 4.1"},
+    {"a.msh", "$MeshFormat\n1e300 0 8\n$EndMeshFormat\n", PL_ERROR_PARSE, ":2: version 1e+300 cannot"},
     {"a.msh", "$MeshFormat\n2.2 7 8\n", PL_ERROR_PARSE, ":2: the file type"},
     {"a.msh", "$MeshFormat\n2.2 1 4\n", PL_ERROR_PARSE, ":2: data size is 4, expected 8"},
     {"a.msh", "$MeshFormat\n2.2 1 8\nabcdefgh", PL_ERROR_PARSE, ":3: expected the binary number 1"},

@@ -294,6 +294,10 @@ static void test_impossible_sizes(void **state)
     assert_refused(ctx, pl_mesh_box(ctx, good, NAN, out), "cell");
     assert_refused(ctx, pl_mesh_box(ctx, good, 1e-5, out), "too many");
     assert_refused(ctx, pl_mesh_box(ctx, good, 1e-300, out), "too many");
+    /* A slip of the pen, before any of it is made: so many. */
+    assert_refused(ctx, pl_mesh_box(ctx, (const double[3]){100000, 0.2, 0.1}, 0.05, out),
+                   "30000015 vertices and 96000000 elements");
+    assert_refused(ctx, pl_mesh_rectangle(ctx, 3, 2, 1e-3, out), "12000000 elements");
     assert_refused(ctx, pl_mesh_box(ctx, zero, 0.1, out), "size[1]");
     assert_refused(ctx, pl_mesh_box(ctx, infinite, 0.1, out), "size[2]");
     assert_refused(ctx, pl_mesh_grid(ctx, (const int[3]){2, 1, 2}, 0.1, out), "nodes[1]");

@@ -111,6 +111,8 @@ static void refuses_unknown(void **state)
     pl_mesh *mesh = NULL;
     assert_int_equal(pl_shape_build(ctx, "unicorn", 0, &mesh), PL_ERROR_ARGUMENT);
     assert_non_null(strstr(pl_context_error(ctx), "\"unicorn\": expected one of armadillo, bunny, "));
+    assert_int_equal(pl_shape_build(ctx, "bunny", 100000000, &mesh), PL_ERROR_ARGUMENT);
+    assert_non_null(strstr(pl_context_error(ctx), "600000000 elements are too many"));
     assert_int_equal(pl_shape_build(ctx, "bunny", -1, &mesh), PL_ERROR_ARGUMENT);
     assert_null(mesh);
     pl_context_destroy(ctx);

@@ -259,6 +259,8 @@ static void refusals(void **state)
                {{.cell = NAN}, "cell is"},
                {{.vertices = -5}, "vertices is -5"},
                {{.cell = 1, .vertices = 5}, "not both"},
+               {{.vertices = 2000000}, "2000000 vertices and 12000000 elements are too many"},
+               {{.cell = 0.004}, "lattice points"},
                {{.cell = 1e-7}, "too small"}};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         assert_int_equal(pl_tetrahedralize(ctx, surface, &bad[k].def, &mesh, NULL), PL_ERROR_ARGUMENT);

@@ -126,7 +126,8 @@ PL_API pl_status pl_mesh_add_group(pl_context *ctx, pl_mesh *mesh, const char *n
 /* NULL if there is no group of that name and kind. */
 PL_API const pl_group *pl_mesh_find_group(const pl_mesh *mesh, const char *name, pl_group_kind kind);
 
-/* Generators. `cell` is the requested edge length in m; every piece is at least one cell. */
+/* Generators. `cell` is the requested edge length in m; every piece is at least one cell. More than ten
+ * million elements are refused: large meshes come from files. */
 /* Box [0,size] as a grid of cubes, each split into six tets along the same diagonal. */
 PL_API pl_status pl_mesh_box(pl_context *ctx, const double size[3], double cell, pl_mesh **out);
 /* The same with nodes[3] nodes a side (each >= 2) spaced `spacing` m. */

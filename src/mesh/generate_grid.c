@@ -24,10 +24,10 @@ pl_status pl_mesh_cells(pl_context *ctx, const char *name, double length, double
 
 pl_status pl_mesh_fits(pl_context *ctx, double vertex_count, double element_count)
 {
-    /* Rows of four ints must be countable by an int as well. */
-    if (vertex_count > INT32_MAX / 4 || element_count > INT32_MAX / 4)
-        return pl_fail(ctx, PL_ERROR_ARGUMENT, "cell: %g vertices and %g elements are too many",
-                       vertex_count, element_count);
+    if (vertex_count > PL_ELEMENTS_MAX || element_count > PL_ELEMENTS_MAX)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                       "%.10g vertices and %.10g elements are too many, at most %d are made",
+                       vertex_count, element_count, PL_ELEMENTS_MAX);
     return PL_OK;
 }
 

@@ -229,7 +229,7 @@ static pl_status read_format(pl_gmsh *gmsh, int *version)
     size_t mark = scan->mark;
     PL_TRY(pl_scan_integer(scan, "the file type, 0 (ASCII) or 1 (binary)", 0, 1, &binary));
     PL_TRY(pl_scan_integer(scan, "the data size", 4, 8, &size));
-    *version = (int)(10 * number + 0.5);
+    *version = fabs(number) < 100 ? (int)(10 * number + 0.5) : 0;
     if (*version != 41 && (*version < 20 || *version > 22)) {
         scan->mark = mark;
         return pl_scan_fail(scan, "version %g cannot be read, expected 1, 2.2 or 4.1", number);

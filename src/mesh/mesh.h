@@ -13,7 +13,9 @@ pl_status pl_mesh_new(pl_context *ctx, int vertex_count, int tet_count, int tria
  * finite (`name` says which length), or when a mesh could not hold so many. */
 pl_status pl_mesh_cells(pl_context *ctx, const char *name, double length, double cell, int *cells);
 
-/* Fails unless the counts, worked out in double, fit the int fields of a mesh. */
+/* Of a mesh we make: more are a slip of the pen, and would take gigabytes to find that out. */
+enum { PL_ELEMENTS_MAX = 10000000 };
+/* Fails unless the counts, worked out in double, are of a mesh that may be made. */
 pl_status pl_mesh_fits(pl_context *ctx, double vertex_count, double element_count);
 
 /* Makes the volume of tet[4] positive by exchanging its last two vertices when it is not. */

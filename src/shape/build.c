@@ -187,6 +187,7 @@ pl_status pl_shape_build(pl_context *ctx, const char *name, int vertices, pl_mes
     if (vertices < 0)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "vertices is %d, 0 or more is needed", vertices);
     int wanted = vertices > 0 ? vertices : figure->info.vertices;
+    PL_TRY(pl_mesh_fits(ctx, wanted, (figure->info.cloth ? 2.0 : 6.0) * wanted));
     double cell;
     pl_mesh *mesh = NULL;
     pl_status status = PL_OK;

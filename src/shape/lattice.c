@@ -3,7 +3,7 @@
 
 #include "core/vec.h"
 
-#define MAX_SLOTS   5e8 /* edges: 4 GB of cuts */
+#define MAX_SLOTS   1e8 /* edges: 0.8 GB of cuts */
 #define ROOT_STEPS  40
 #define ROOT_CHANGE 1e-6
 
@@ -233,10 +233,12 @@ static pl_status size_lattice(pl_context *ctx, const pl_field *field, double cel
         double high = ceil((field->upper[i] - field->anchor[i]) / cell) + 1;
         corners *= high - low + 1;
         if (!(fabs(low) < 1e8) || !(high - low < 1e8) || !(corners * slots < MAX_SLOTS))
-            return pl_fail(ctx, PL_ERROR_ARGUMENT,
-                           "cell of %g m is too small for a body of %g x %g x %g m", cell,
-                           field->upper[0] - field->lower[0], field->upper[1] - field->lower[1],
-                           field->upper[2] - field->lower[2]);
+            return pl_fail(
+                ctx, PL_ERROR_ARGUMENT,
+                "cell of %g m is too small for a body of %g x %g x %g m: more than %g lattice "
+                "points",
+                cell, field->upper[0] - field->lower[0], field->upper[1] - field->lower[1],
+                field->upper[2] - field->lower[2], 2 * MAX_SLOTS / slots);
         lattice->first[i] = (int)low, lattice->n[i] = (int)(high - low);
         lattice->anchor[i] = field->anchor[i];
     }

@@ -49,12 +49,14 @@ static int neighbour(const sheet *s, int p, int k)
 static pl_status sample(sheet *s, const pl_shape_info *info)
 {
     pl_status status = PL_OK;
-    double height = 0.5 * sqrt(3) * s->cell;
+    double height = 0.5 * sqrt(3) * s->cell, points = 1;
     for (int i = 0; i < 2; i++) {
         double step = i == 0 ? s->cell : height;
         double low = floor(info->lower[i] / step) - 2, high = ceil(info->upper[i] / step) + 2;
-        if (!(high - low < 20000))
-            return pl_fail(s->ctx, PL_ERROR_ARGUMENT, "cell of %g m is too small", s->cell);
+        points *= high - low + 1;
+        if (!(points < PL_ELEMENTS_MAX))
+            return pl_fail(s->ctx, PL_ERROR_ARGUMENT, "cell of %g m is too small: %g lattice points",
+                           s->cell, points);
         s->first[i] = (int)low, s->n[i] = (int)(high - low) + 1;
     }
     int count = s->n[0] * s->n[1];

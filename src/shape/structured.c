@@ -104,10 +104,10 @@ pl_status pl_box_build(pl_context *ctx, const pl_shape_info *info, int wanted, d
     box b = {.info = info};
     *cell = choose_cells(info, wanted, b.n);
     const int *n = b.n;
-    double all = 1;
+    double all = 1, most = 1;
     for (int i = 0; i < 3; i++)
-        all *= 2 * n[i] + 1;
-    PL_TRY(pl_mesh_fits(ctx, all, 12 * all));
+        all *= 2 * n[i] + 1, most *= n[i];
+    PL_TRY(pl_mesh_fits(ctx, 2 * most, 12 * most));
     int walls = 2 * (n[0] * n[1] + n[1] * n[2] + n[2] * n[0]), cubes = n[0] * n[1] * n[2];
     PL_NEW(ctx, b.vertex, all, done);
     memset(b.vertex, -1, sizeof *b.vertex * (size_t)all);

@@ -154,6 +154,7 @@ static pl_status check_def(pl_context *ctx, const pl_tetrahedralize_def *def)
     if (def->vertices < 0)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "vertices is %d, a positive number is needed",
                        def->vertices);
+    PL_TRY(pl_mesh_fits(ctx, def->vertices, 6.0 * def->vertices));
     if (def->cell > 0 && def->vertices > 0)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "give cell or vertices, not both");
     return PL_OK;
