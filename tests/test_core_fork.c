@@ -72,7 +72,9 @@ static bool goes_on(simulation *s)
     advance(&fresh);
     advance(&fresh);
     advance(s);
-    return same_state(s, &fresh);
+    bool same = same_state(s, &fresh);
+    close_simulation(&fresh);
+    return same;
 }
 
 /* With its own. */
@@ -80,7 +82,9 @@ static bool begins(simulation *s)
 {
     simulation own = open_simulation(2);
     advance(&own);
-    return same_state(s, &own);
+    bool same = same_state(s, &own);
+    close_simulation(&own);
+    return same;
 }
 
 static bool forks_again(simulation *s)
