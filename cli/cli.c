@@ -66,6 +66,13 @@ void cli_catch_interrupt(void)
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* A terminal that closes may say so twice; under nohup it is not listened to. */
+    struct sigaction before;
+    action.sa_flags = SA_RESTART;
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
+    /* Whoever reads what we print may go; the files are still wanted. */
+    signal(SIGPIPE, SIG_IGN);
 }
 
 bool cli_interrupted(void)

@@ -85,7 +85,8 @@ typedef struct cli_simulation {
 int cli_simulation_open(pl_context *ctx, const char *path, const cli_list *set, cli_simulation *out);
 void cli_simulation_close(cli_simulation *simulation);
 
-/* From now on Ctrl-C (and SIGTERM) only sets what cli_interrupted() says; a second one kills. */
+/* From now on Ctrl-C (also SIGTERM, and SIGHUP of a terminal that closes) only sets what
+ * cli_interrupted() says; a second one kills. Nobody reading our output is no reason to end. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
 

@@ -113,6 +113,7 @@ static int run(const char *path, run_options *options, pl_context *ctx)
     int code = cli_simulation_open(ctx, path, &options->set, &s);
     if (code != CLI_OK)
         goto done;
+    cli_catch_interrupt(); /* before there is anything to leave behind */
     if (options->out) {
         pl_output_def def = pl_output_def_default();
         def.directory = options->out;
@@ -131,7 +132,6 @@ static int run(const char *path, run_options *options, pl_context *ctx)
             goto done;
         }
     }
-    cli_catch_interrupt();
     run_result result =
         simulate(s.sim, s.state, options->steps >= 0 ? options->steps : s.file.steps, output);
     code = conclude(ctx, path, options, s.state, &result, output);

@@ -132,16 +132,38 @@ if [ -w /dev/full ]; then
     [ $code = 1 ] || fail "stdout on a full disk exited with $code"
 fi
 
-# --- Ctrl-C: stops after a step, keeps a consistent output, exits with 130
-"$PLIANT" run "$scenes/slope.json" --steps 1000000 --every 1000 --out stopped >out.txt 2>err &
-process=$!
-sleep 2
-kill -INT $process
-code=0
-wait $process || code=$?
-[ $code = 130 ] || fail "Ctrl-C exited with $code"
-says "interrupted after"
-grep -q '"outcome": "interrupted' stopped/summary.json || fail "outcome of an interrupted run"
+# --- Ctrl-C, SIGTERM, a terminal that closes (twice, as they do): stops after a step, keeps a consistent output,
+# exits with 130. A reader of its output that goes does not end it.
+for signals in INT TERM "HUP HUP" "PIPE INT"; do
+    "$PLIANT" run "$scenes/slope.json" --steps 1000000 --every 1000 --out stopped >out.txt 2>err &
+    process=$!
+    until ls -d stopped.partial-* >/dev/null 2>&1; do
+        kill -0 $process 2>/dev/null || fail "ended by itself"
+        sleep 0.02
+    done
+    sleep 0.2
+    for signal in $signals; do
+        kill -$signal $process 2>/dev/null || true
+        [ $signal != PIPE ] || sleep 0.2
+    done
+    code=0
+    wait $process || code=$?
+    [ $code = 130 ] || fail "$signals exited with $code"
+    says "interrupted after"
+    grep -q '"outcome": "interrupted' stopped/summary.json || fail "outcome of an interrupted run"
+    [ "$(ls -d stopped*)" = stopped ] || fail "$signals left $(ls -d stopped*)"
+    rm -r stopped
+done
+if command -v nohup >/dev/null; then
+    nohup "$PLIANT" run "$scenes/slope.json" --steps 1000000 --every 1000 --out stopped >out.txt 2>err &
+    process=$!
+    until ls -d stopped.partial-* >/dev/null 2>&1; do sleep 0.02; done
+    kill -HUP $process
+    sleep 0.3
+    kill -0 $process 2>/dev/null || fail "nohup is not respected"
+    kill -INT $process
+    wait $process || true
+fi
 
 # --- the progress bar: only on a terminal, and never wider than it
 if command -v script >/dev/null; then
