@@ -185,7 +185,7 @@ static void meshes_and_shapes(void **unused)
     const example meshes[] = {
         {"{}", "s.json:2: bodies[0].mesh: expected one of \"box\", \"grid\", \"bar\", \"cylinder\", "
                "\"ellipsoid\", "
-               "\"rectangle\", \"disc\", \"file\", \"shape\", \"surface\""},
+               "\"rectangle\", \"disc\", \"file\", \"arrays\", \"shape\", \"surface\""},
         {"{\"file\": \"a.msh\", \"vertices\": 3}",
          "s.json:2: bodies[0].mesh.vertices: does not go with \"file\""},
         {"{\"box\": {\"size\": [1, 1, 1]}}",

@@ -41,6 +41,15 @@ PL_API pl_status pl_scene_load_text(pl_context *ctx, const char *text, size_t le
                                     const char *const *overrides, pl_scene **out,
                                     pl_scene_file_info *info);
 
+/*
+ * A scene as such a file, which loads as the same scene bit for bit: meshes as arrays, the start of
+ * every vertex, parameters as they are now. info NULL = its defaults. Bodies, and colliders, need names
+ * that differ. *text is zero-terminated, the caller's, freed with pl_free.
+ */
+PL_API pl_status pl_scene_text(const pl_scene *scene, const pl_scene_file_info *info, char **text);
+/* The same into a file, which appears whole or not at all. */
+PL_API pl_status pl_scene_save(const pl_scene *scene, const pl_scene_file_info *info, const char *path);
+
 /* The JSON Schema (draft 2020-12) of scene files, made from the table the reader works with.
  * *text is zero-terminated, the caller's, freed with pl_free. */
 PL_API pl_status pl_scene_schema(pl_context *ctx, char **text);

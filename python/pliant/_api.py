@@ -1109,6 +1109,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_fit_measure": (pl_fit_stages, [POINTER(pl_fit_result)]),
     "pl_scene_load": (pl_status, [POINTER(pl_context), c_char_p, c_int, POINTER(c_char_p), POINTER(POINTER(pl_scene)), POINTER(pl_scene_file_info)]),
     "pl_scene_load_text": (pl_status, [POINTER(pl_context), c_char_p, c_size_t, c_char_p, c_char_p, c_int, POINTER(c_char_p), POINTER(POINTER(pl_scene)), POINTER(pl_scene_file_info)]),
+    "pl_scene_text": (pl_status, [POINTER(pl_scene), POINTER(pl_scene_file_info), POINTER(POINTER(c_char))]),
+    "pl_scene_save": (pl_status, [POINTER(pl_scene), POINTER(pl_scene_file_info), c_char_p]),
     "pl_scene_schema": (pl_status, [POINTER(pl_context), POINTER(POINTER(c_char))]),
     "pl_output_def_default": (pl_output_def, []),
     "pl_output_create": (pl_status, [POINTER(pl_sim), POINTER(pl_output_def), POINTER(POINTER(pl_output))]),

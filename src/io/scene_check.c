@@ -92,6 +92,12 @@ static void describe_expected(const pl_key *key, char *out, size_t size)
     case PL_KEY_POINTS:
         snprintf(out, size, "an array of rows of %d numbers%s", key->length, unit);
         break;
+    case PL_KEY_CORNERS:
+        snprintf(out, size, "an array of rows of %d indices", key->length);
+        break;
+    case PL_KEY_SETS:
+        snprintf(out, size, "{\"name\": [index, ...]}");
+        break;
     case PL_KEY_FIELD:
         snprintf(out, size, "a number%s%s, an array of one per element, or {\"group\": number}", range,
                  unit);
@@ -259,6 +265,41 @@ static pl_status check_numbers(const pl_document *document, const pl_key *key, c
     return PL_OK;
 }
 
+/* Numbers that count from 0, `length` of them or any number when negative. */
+static pl_status check_indices(const pl_document *document, const pl_key *key, const json_t *array,
+                               int length, const pl_place *place)
+{
+    const pl_key index = {
+        .name = key->name, .kind = PL_KEY_INTEGERS, .length = length, .upper = HUGE_VAL};
+    return check_numbers(document, &index, array, length, true, place);
+}
+
+static pl_status check_corners(const pl_document *document, const pl_key *key, const json_t *array,
+                               const pl_place *place)
+{
+    if (!json_is_array(array))
+        return unexpected(document, key, array, place);
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const pl_place here = {place, NULL, (int)i};
+        PL_TRY(check_indices(document, key, json_array_get(array, i), key->length, &here));
+    }
+    return PL_OK;
+}
+
+static pl_status check_sets(const pl_document *document, const pl_key *key, const json_t *value,
+                            const pl_place *place)
+{
+    const char *name;
+    json_t *index;
+    if (!json_is_object(value))
+        return unexpected(document, key, value, place);
+    json_object_foreach ((json_t *)value, name, index) {
+        const pl_place here = {place, name, 0};
+        PL_TRY(check_indices(document, key, index, -1, &here));
+    }
+    return PL_OK;
+}
+
 /* Rows of `width` numbers; with `timed` the first of each is a time, increasing. */
 static pl_status check_rows(const pl_document *document, const pl_key *key, const json_t *array,
                             int width, bool timed, const pl_place *place)
@@ -308,10 +349,8 @@ static pl_status check_field(const pl_document *document, const pl_key *key, con
 static pl_status check_vertices(const pl_document *document, const pl_key *key, const json_t *value,
                                 const pl_place *place)
 {
-    if (json_is_array(value)) {
-        const pl_key index = {.name = key->name, .kind = PL_KEY_INTEGER, .upper = HUGE_VAL};
-        return check_numbers(document, &index, value, -1, true, place);
-    }
+    if (json_is_array(value))
+        return check_indices(document, key, value, -1, place);
     const json_t *group = json_object_get(value, "group"), *box = json_object_get(value, "box");
     if (json_object_size(value) != 1 || (!group && !box))
         return unexpected(document, key, value, place);
@@ -371,6 +410,10 @@ static pl_status check_value(const pl_document *document, const pl_key *key, con
         return check_rows(document, key, value, key->length + 1, true, place);
     case PL_KEY_POINTS:
         return check_rows(document, key, value, key->length, false, place);
+    case PL_KEY_CORNERS:
+        return check_corners(document, key, value, place);
+    case PL_KEY_SETS:
+        return check_sets(document, key, value, place);
     case PL_KEY_FIELD:
         return check_field(document, key, value, place);
     case PL_KEY_VERTICES:

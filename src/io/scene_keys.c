@@ -68,6 +68,19 @@ static const pl_key disc_keys[] = {
     {"cell", PL_KEY_NUMBER, AT(pl_mesh_source, cell), POSITIVE, .required = true, .unit = "m",
      .doc = "Edge length to aim at."},
 };
+const char *const pl_group_keys[] = {"vertex_groups", "tet_groups", "triangle_groups"};
+static const pl_key array_keys[] = {
+    {"vertices", PL_KEY_POINTS, UNREAD, .length = 3, .required = true, .unit = "m",
+     .doc = "Positions, a row for each."},
+    {"tets", PL_KEY_CORNERS, UNREAD, .length = 4,
+     .doc = "Of a solid: four vertices a row, (x1-x0)x(x2-x0).(x3-x0) > 0."},
+    {"triangles", PL_KEY_CORNERS, UNREAD, .length = 3,
+     .doc = "Of cloth or a surface: three vertices a row, counter-clockwise seen from outside."},
+    {"vertex_groups", PL_KEY_SETS, UNREAD, .doc = "Named vertices."},
+    {"tet_groups", PL_KEY_SETS, UNREAD, .doc = "Named tets."},
+    {"triangle_groups", PL_KEY_SETS, UNREAD, .doc = "Named triangles."},
+};
+static const pl_spec array_spec = {.title = "mesh's arrays", COUNT(array_keys)};
 static const pl_spec box_spec = {.title = "box", COUNT(box_keys)};
 static const pl_spec grid_spec = {.title = "grid", COUNT(grid_keys)};
 static const pl_spec bar_spec = {.title = "bar", COUNT(bar_keys)};
@@ -93,6 +106,7 @@ static const pl_key mesh_keys[] = {
     {"disc", PL_KEY_OBJECT, .spec = &disc_spec, .doc = "Cloth disc; group rim."},
     {"file", PL_KEY_TEXT, AT(pl_mesh_source, file),
      .doc = "Mesh file (.msh, .mesh, .vtk, .vtu, .node, .ele, .obj), relative to the scene."},
+    {"arrays", PL_KEY_OBJECT, UNREAD, .spec = &array_spec, .doc = "Its vertices and elements."},
     {"shape", PL_KEY_TEXT, AT(pl_mesh_source, shape), .doc = "Built-in body by name, such as bunny."},
     {"surface", PL_KEY_TEXT, AT(pl_mesh_source, surface),
      .doc = "Closed surface to fill with tets (.obj, .stl, .ply or a mesh), relative to the scene."},

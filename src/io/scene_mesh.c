@@ -99,6 +99,8 @@ pl_status pl_build_mesh(const pl_document *document, const json_t *object, const
         if (!pl_spec_mesh.keys[i].goes_with && json_object_get(object, pl_spec_mesh.keys[i].name))
             kind = pl_spec_mesh.keys[i].name;
     const pl_place here = {place, kind, 0};
+    if (strcmp(kind, "arrays") == 0)
+        return pl_build_arrays(document, json_object_get(object, kind), &here, out);
     pl_status status = make(document, kind, &source, out);
     return status == PL_OK ? PL_OK : pl_document_fail_within(document, &here, status);
 }

@@ -64,17 +64,26 @@ static json_t *field_schema(const pl_key *key)
                      "additionalProperties", number_schema(key, false));
 }
 
+static json_t *indices_schema(int length)
+{
+    return array_schema(json_pack("{s:s, s:i}", "type", "integer", "minimum", 0), length);
+}
+
+static json_t *sets_schema(void)
+{
+    return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", indices_schema(-1));
+}
+
 static json_t *vertices_schema(void)
 {
     json_t *box = plain_rows(3);
     put(box, "minItems", json_integer(2));
     put(box, "maxItems", json_integer(2));
-    json_t *index = json_pack("{s:s, s:i}", "type", "integer", "minimum", 0);
     json_t *group = json_pack("{s:s, s:{s:{s:s}}, s:[s], s:b}", "type", "object", "properties", "group",
                               "type", "string", "required", "group", "additionalProperties", 0);
     json_t *region = json_pack("{s:s, s:{s:o}, s:[s], s:b}", "type", "object", "properties", "box", box,
                                "required", "box", "additionalProperties", 0);
-    return json_pack("{s:[o, o, o]}", "oneOf", array_schema(index, -1), group, region);
+    return json_pack("{s:[o, o, o]}", "oneOf", indices_schema(-1), group, region);
 }
 
 static json_t *choice_schema(const pl_key *key)
@@ -118,6 +127,10 @@ static json_t *kind_schema(const pl_key *key, const char *defaults)
         return rows_schema(key->length + 1);
     case PL_KEY_POINTS:
         return plain_rows(key->length);
+    case PL_KEY_CORNERS:
+        return array_schema(indices_schema(key->length), -1);
+    case PL_KEY_SETS:
+        return sets_schema();
     case PL_KEY_FIELD:
         return field_schema(key);
     case PL_KEY_VERTICES:

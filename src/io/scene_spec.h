@@ -71,6 +71,8 @@ typedef enum pl_key_kind {
     PL_KEY_LIST,      /* array of `spec`; read by the builder */
     PL_KEY_ROWS,      /* [[time, length values], ...], time increasing; read by the builder */
     PL_KEY_POINTS,    /* [[length values], ...]; read by the builder */
+    PL_KEY_CORNERS,   /* [[length indices], ...]; read by the builder */
+    PL_KEY_SETS,      /* {"name": [index, ...]}; read by the builder */
     PL_KEY_FIELD,     /* double, or [number per element], or {"group": number}; the first is read */
     PL_KEY_VERTICES,  /* [index, ...], {"group": name} or {"box": [[x,y,z],[x,y,z]]}; by the builder */
     PL_KEY_REFERENCE, /* the name or index of a body or collider; by the builder */
@@ -165,6 +167,11 @@ pl_status pl_turn_quaternion(const pl_document *document, const pl_turn *turn, c
 /* The mesh a "mesh" object names, or the message with its place. */
 pl_status pl_build_mesh(const pl_document *document, const json_t *object, const pl_place *place,
                         pl_mesh **out);
+/* The mesh of its "arrays". */
+pl_status pl_build_arrays(const pl_document *document, const json_t *object, const pl_place *place,
+                          pl_mesh **out);
+/* By pl_group_kind: the key of "arrays" with the groups of that kind. */
+extern const char *const pl_group_keys[];
 /* "\"left\", \"right\"", or "none": the groups of a mesh whose kinds are among the bits 1 << kind. */
 void pl_describe_groups(const pl_mesh *mesh, unsigned kinds, char *out, size_t size);
 pl_status pl_build_body(const pl_document *document, pl_scene *scene, const json_t *object,

@@ -1,0 +1,495 @@
+/*
+ * A scene as the text of a scene file, which loads as the same scene bit for bit: meshes as arrays, the
+ * start of every vertex, parameters as they are now. What a definition holds is written by the tables
+ * of scene_keys.c, where it is not the default; parameters go by the name of their channel.
+ */
+#include "io/report_text.h"
+#include "io/scene_spec.h"
+#include "sim/scene.h"
+
+#include <pliant/io.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct writer {
+    pl_text text;
+    int depth;
+    const pl_scene *scene;
+    pl_owner owner; /* whose keys are written, */
+    int index;      /* and which of them; PL_OWNER_COUNT = the scene's own */
+} writer;
+
+/* ------------------------------------------------------------------------------- JSON */
+
+/* Where the next item of the open object (with a key) or array (without) goes. */
+static void item(writer *w, const char *key)
+{
+    char last = w->text.length > 0 ? w->text.data[w->text.length - 1] : '{';
+    pl_text_add(&w->text, last == '{' || last == '[' ? "" : ",");
+    pl_text_format(&w->text, "%s%*s", w->text.length > 0 ? "\n" : "", w->depth, "");
+    if (key) {
+        pl_text_json(&w->text, key);
+        pl_text_add(&w->text, ": ");
+    }
+}
+
+static void begin(writer *w, const char *key, const char *bracket)
+{
+    item(w, key);
+    pl_text_add(&w->text, bracket);
+    w->depth++;
+}
+
+static void end(writer *w, const char *bracket)
+{
+    w->depth--;
+    pl_text_format(&w->text, "\n%*s%s", w->depth, "", bracket);
+}
+
+/* With as few digits as read back to the same number. */
+static void number(writer *w, double value)
+{
+    char digits[32];
+    int count = 15;
+    while (count < 17 && (snprintf(digits, sizeof digits, "%.*g", count, value), atof(digits) != value))
+        count++;
+    pl_text_number(&w->text, value, count, "null");
+    if (value == 0 && signbit(value))
+        pl_text_add(&w->text, ".0"); /* JSON has no integer -0 */
+}
+
+/* [time, a, b, c] on one line; time NULL = none. */
+static void numbers(writer *w, const double *time, const double *values, int count)
+{
+    pl_text_add(&w->text, "[");
+    if (time) {
+        number(w, *time);
+        pl_text_add(&w->text, ", ");
+    }
+    for (int i = 0; i < count; i++) {
+        pl_text_add(&w->text, i ? ", " : "");
+        number(w, values[i]);
+    }
+    pl_text_add(&w->text, "]");
+}
+
+static void integers(writer *w, const int *values, int count, int less)
+{
+    pl_text_add(&w->text, "[");
+    for (int i = 0; i < count; i++)
+        pl_text_format(&w->text, "%s%d", i ? ", " : "", values[i] - less);
+    pl_text_add(&w->text, "]");
+}
+
+static void integer(writer *w, const char *key, int value)
+{
+    item(w, key);
+    pl_text_format(&w->text, "%d", value);
+}
+
+static void points(writer *w, const char *key, int count, const double *rows)
+{
+    begin(w, key, "[");
+    for (int i = 0; i < count; i++) {
+        item(w, NULL);
+        numbers(w, NULL, rows + 3 * (size_t)i, 3);
+    }
+    end(w, "]");
+}
+
+static void corners(writer *w, const char *key, int count, int width, const int *rows)
+{
+    if (count == 0)
+        return;
+    begin(w, key, "[");
+    for (int i = 0; i < count; i++) {
+        item(w, NULL);
+        integers(w, rows + (size_t)i * (size_t)width, width, 0);
+    }
+    end(w, "]");
+}
+
+static void table(writer *w, const char *key, const pl_curve *curve)
+{
+    begin(w, key, "[");
+    for (int i = 0; i < curve->count; i++) {
+        item(w, NULL);
+        numbers(w, &curve->time[i], curve->value + (size_t)i * (size_t)curve->width, curve->width);
+    }
+    end(w, "]");
+}
+
+/* ------------------------------------------------------------------------------- by the tables */
+
+/* The owner's values of the parameter a key names; NULL when it names none, or one of pairs. */
+static const double *parameter(const writer *w, const pl_key *key, int *count)
+{
+    pl_channel channel = pl_channel_find(key->name);
+    const pl_channel_info *info = pl_channel_get(channel);
+    if (!info || info->role != PL_PARAMETER || info->owner != w->owner || info->row == PL_ROW_BODY)
+        return NULL;
+    pl_span span = pl_channel_span(w->scene, channel, w->index);
+    *count = span.count;
+    return w->scene->params.values->of[channel] + span.first;
+}
+
+static bool same(const double *values, int count, double value)
+{
+    for (int i = 0; i < count; i++)
+        if (values[i] != value)
+            return false;
+    return true;
+}
+
+static void write_parameter(writer *w, const pl_key *key, const double *values, int count, double usual)
+{
+    bool uniform = count > 0 && same(values, count, values[0]);
+    if (uniform && values[0] == usual && !key->required)
+        return;
+    item(w, key->name);
+    if (uniform)
+        number(w, values[0]);
+    else
+        numbers(w, NULL, values, count);
+}
+
+static bool is_default(const pl_key *key, const char *at, const char *usual)
+{
+    switch (key->kind) {
+    case PL_KEY_NUMBER:
+        return *(const double *)at == *(const double *)usual;
+    case PL_KEY_INTEGER:
+    case PL_KEY_CHOICE:
+        return *(const int *)at == *(const int *)usual;
+    case PL_KEY_BOOLEAN:
+        return *(const bool *)at == *(const bool *)usual;
+    case PL_KEY_TEXT:
+        return !*(const char *const *)at;
+    case PL_KEY_VECTOR:
+        return memcmp(at, usual, sizeof(double) * (size_t)key->length) == 0;
+    default:
+        return true;
+    }
+}
+
+static void write_value(writer *w, const pl_key *key, const char *at)
+{
+    item(w, key->name);
+    switch (key->kind) {
+    case PL_KEY_NUMBER:
+        number(w, *(const double *)at);
+        break;
+    case PL_KEY_INTEGER:
+        pl_text_format(&w->text, "%d", *(const int *)at);
+        break;
+    case PL_KEY_CHOICE:
+        pl_text_json(&w->text, pl_key_choice(key, *(const int *)at));
+        break;
+    case PL_KEY_BOOLEAN:
+        pl_text_add(&w->text, *(const bool *)at ? "true" : "false");
+        break;
+    case PL_KEY_TEXT:
+        pl_text_json(&w->text, *(const char *const *)at);
+        break;
+    default:
+        numbers(w, NULL, (const double *)at, key->length);
+        break;
+    }
+}
+
+static void write_keys(writer *w, const pl_spec *spec, const void *from, const void *usual);
+
+/* An object within the same struct, unless all of it is as it would be without. */
+static void write_object(writer *w, const pl_key *key, const char *at, const char *usual)
+{
+    int before = w->text.length;
+    begin(w, key->name, "{");
+    int inside = w->text.length;
+    write_keys(w, key->spec, at, usual);
+    bool empty = w->text.length == inside;
+    end(w, "}");
+    if (empty && w->text.status == PL_OK)
+        pl_text_cut(&w->text, before);
+}
+
+/* The keys of an object that are read into the struct `from`; `usual` holds its defaults. Which of
+ * several it is, its part writes. */
+static void write_keys(writer *w, const pl_spec *spec, const void *from, const void *usual)
+{
+    for (int i = 0; i < spec->key_count; i++) {
+        const pl_key *key = &spec->keys[i];
+        if (key->offset == PL_KEY_UNREAD || (key->spec && key->spec->one_of))
+            continue;
+        const char *at = (const char *)from + key->offset, *ours = (const char *)usual + key->offset;
+        int count;
+        const double *values = parameter(w, key, &count);
+        if (values)
+            write_parameter(w, key, values, count, *(const double *)ours);
+        else if (key->kind == PL_KEY_OBJECT)
+            write_object(w, key, at, ours);
+        else if (key->required || !is_default(key, at, ours))
+            write_value(w, key, at);
+    }
+}
+
+/* ------------------------------------------------------------------------------- parts */
+
+/* A name that is not the one it gets without. */
+static const char *own_name(const char *name, const char *kind, int index)
+{
+    char usual[32];
+    snprintf(usual, sizeof usual, "%s%d", kind, index);
+    return strcmp(name, usual) == 0 ? NULL : name;
+}
+
+static void write_mesh(writer *w, const pl_mesh *mesh)
+{
+    begin(w, "mesh", "{");
+    begin(w, "arrays", "{");
+    points(w, "vertices", mesh->vertex_count, mesh->vertices);
+    corners(w, "tets", mesh->tet_count, 4, mesh->tets);
+    corners(w, "triangles", mesh->triangle_count, 3, mesh->triangles);
+    for (int kind = PL_GROUP_VERTEX; kind <= PL_GROUP_TRIANGLE; kind++) {
+        bool any = false;
+        for (int g = 0; g < mesh->group_count; g++) {
+            if ((int)mesh->groups[g].kind != kind)
+                continue;
+            if (!any)
+                begin(w, pl_group_keys[kind], "{");
+            any = true;
+            item(w, mesh->groups[g].name);
+            integers(w, mesh->groups[g].index, mesh->groups[g].count, 0);
+        }
+        if (any)
+            end(w, "}");
+    }
+    end(w, "}");
+    end(w, "}");
+}
+
+static void write_body(writer *w)
+{
+    const pl_body *b = &w->scene->bodies[w->index];
+    size_t first = 3 * (size_t)b->vertex_offset;
+    int n = b->mesh->vertex_count;
+    const double *q = w->scene->q0 + first, *v = w->scene->v0 + first;
+    pl_body_def usual = pl_body_def_default(), def = usual;
+    def.name = own_name(b->name, "body", w->index);
+    def.model = b->model;
+    def.reading = b->reading;
+    def.thickness = b->thickness;
+    def.lumped_equally = b->lumped_equally;
+    bool together = true;
+    for (int i = 1; i < n; i++)
+        together &= memcmp(v + 3 * (size_t)i, v, 3 * sizeof *v) == 0;
+    if (together)
+        memcpy(def.velocity, v, sizeof def.velocity);
+    write_keys(w, &pl_spec_body, &def, &usual);
+    write_mesh(w, b->mesh);
+    if (memcmp(q, b->mesh->vertices, sizeof(double) * 3 * (size_t)n) != 0)
+        points(w, "positions", n, q);
+    if (!together)
+        points(w, "velocities", n, v);
+}
+
+static void write_pin(writer *w)
+{
+    const pl_pin *p = &w->scene->pins[w->index];
+    const int *vertex = w->scene->pin_vertex + p->first;
+    int body = w->scene->body_of[vertex[0]];
+    const double unmoved[3] = {0}, unturned[4] = {0, 0, 1, 0};
+    pl_pin_def usual = pl_pin_def_default(), def = usual;
+    memcpy(def.pivot, p->pivot, sizeof def.pivot);
+    integer(w, "body", body);
+    item(w, "vertices");
+    integers(w, vertex, p->count, w->scene->bodies[body].vertex_offset);
+    write_keys(w, &pl_spec_pin, &def, &usual);
+    if (p->offset.count > 1 || memcmp(p->offset.value, unmoved, sizeof unmoved) != 0)
+        table(w, "offset", &p->offset);
+    if (p->rotation.count > 1 || memcmp(p->rotation.value, unturned, sizeof unturned) != 0)
+        table(w, "rotation", &p->rotation);
+}
+
+static void write_force(writer *w)
+{
+    const pl_force *f = &w->scene->forces[w->index];
+    int body = w->scene->body_of[f->vertex[0]], first = w->scene->bodies[body].vertex_offset;
+    bool whole = f->count == w->scene->bodies[body].mesh->vertex_count;
+    for (int i = 0; i < f->count; i++)
+        whole &= f->vertex[i] == first + i;
+    pl_force_def usual = pl_force_def_default(), def = usual;
+    def.per = f->per;
+    if (f->value.count == 1)
+        memcpy(def.value, f->value.value, sizeof def.value);
+    integer(w, "body", body);
+    if (!whole) {
+        item(w, "vertices");
+        integers(w, f->vertex, f->count, first);
+    }
+    write_keys(w, &pl_spec_force, &def, &usual);
+    if (f->value.count > 1)
+        table(w, "table", &f->value);
+}
+
+static void write_wind(writer *w)
+{
+    const pl_wind *wind = &w->scene->winds[w->index];
+    pl_wind_def usual = pl_wind_def_default(), def = usual;
+    def.drag = wind->drag;
+    if (wind->velocity.count == 1)
+        memcpy(def.velocity, wind->velocity.value, sizeof def.velocity);
+    integer(w, "body", w->scene->body_of[wind->triangle[0]]);
+    write_keys(w, &pl_spec_wind, &def, &usual);
+    if (wind->velocity.count > 1)
+        table(w, "table", &wind->velocity);
+}
+
+static void write_collider(writer *w)
+{
+    const pl_obstacle *o = &w->scene->colliders[w->index];
+    const double unturned[4] = {1, 0, 0, 0};
+    pl_collider_source usual, source;
+    pl_spec_collider.defaults(&usual);
+    source = usual;
+    source.def.name = own_name(o->name, "collider", w->index);
+    source.def.friction = o->friction;
+    /* A turn in degrees would not be the quaternion to the last bit: a table of one row is. */
+    bool posed = o->pose.count > 1 || memcmp(o->pose.value + 3, unturned, sizeof unturned) != 0;
+    if (!posed)
+        memcpy(source.position, o->pose.value, sizeof source.position);
+    pl_shape shape = pl_collider_shape(o->shape, source.def.size);
+    write_keys(w, &pl_spec_collider, &source, &usual);
+    begin(w, "shape", "{");
+    if (shape == PL_MESH) {
+        write_mesh(w, pl_collider_surface(o->shape));
+    } else {
+        begin(w, pl_spec_shape.keys[shape].name, "{");
+        write_keys(w, pl_spec_shape.keys[shape].spec, &source, &usual);
+        end(w, "}");
+    }
+    end(w, "}");
+    if (posed)
+        table(w, "table", &o->pose);
+}
+
+/* Coefficients that are not the collider's own. */
+static void write_friction(writer *w)
+{
+    const pl_scene *s = w->scene;
+    bool any = false;
+    for (int i = 0; i < s->collider_count * s->body_count; i++) {
+        int collider = i / s->body_count, body = i % s->body_count;
+        double mu = s->params.values->of[PL_FRICTION][i];
+        if (mu == s->colliders[collider].friction)
+            continue;
+        if (!any)
+            begin(w, "friction", "[");
+        any = true;
+        begin(w, NULL, "{");
+        integer(w, "body", body);
+        integer(w, "collider", collider);
+        item(w, "value");
+        number(w, mu);
+        end(w, "}");
+    }
+    if (any)
+        end(w, "]");
+}
+
+static void write_parts(writer *w)
+{
+    const struct {
+        const char *key;
+        pl_owner owner;
+        void (*write)(writer *);
+    } parts[] = {{"bodies", PL_OWNER_BODY, write_body},
+                 {"pins", PL_OWNER_PIN, write_pin},
+                 {"forces", PL_OWNER_FORCE, write_force},
+                 {"wind", PL_OWNER_WIND, write_wind},
+                 {"colliders", PL_OWNER_COLLIDER, write_collider}};
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        int count = pl_scene_owner_count(w->scene, parts[p].owner);
+        if (count == 0 && parts[p].owner != PL_OWNER_BODY)
+            continue;
+        begin(w, parts[p].key, "[");
+        w->owner = parts[p].owner;
+        for (w->index = 0; w->index < count; w->index++) {
+            begin(w, NULL, "{");
+            parts[p].write(w);
+            end(w, "}");
+        }
+        end(w, "]");
+    }
+    w->owner = PL_OWNER_COUNT;
+}
+
+/* ------------------------------------------------------------------------------- the scene */
+
+/* A file tells parts apart by their names. */
+static pl_status check_names(const pl_scene *s)
+{
+    for (int i = 0; i < s->body_count; i++)
+        for (int j = 0; j < i; j++)
+            if (strcmp(s->bodies[i].name, s->bodies[j].name) == 0)
+                return pl_fail(s->ctx, PL_ERROR_ARGUMENT,
+                               "bodies %d and %d are both named \"%s\": a scene file needs names that "
+                               "differ",
+                               j, i, s->bodies[i].name);
+    for (int i = 0; i < s->collider_count; i++)
+        for (int j = 0; j < i; j++)
+            if (strcmp(s->colliders[i].name, s->colliders[j].name) == 0)
+                return pl_fail(s->ctx, PL_ERROR_ARGUMENT,
+                               "colliders %d and %d are both named \"%s\": a scene file needs names "
+                               "that differ",
+                               j, i, s->colliders[i].name);
+    return PL_OK;
+}
+
+static pl_status write_scene(const pl_scene *scene, const pl_scene_file_info *info, pl_text *out)
+{
+    writer w = {.text.ctx = scene->ctx, .scene = scene, .owner = PL_OWNER_COUNT};
+    pl_scene_source usual, source;
+    PL_TRY(check_names(scene));
+    pl_spec_scene.defaults(&usual);
+    source = usual;
+    source.def = scene->params.values->def;
+    source.version = 1;
+    if (info) {
+        source.name = info->name[0] ? info->name : NULL;
+        source.steps = info->steps;
+        source.every = info->output_every;
+        source.volume = info->output_volume;
+        source.surface = info->output_surface;
+        source.obstacles = info->output_colliders;
+    }
+    begin(&w, NULL, "{");
+    write_keys(&w, &pl_spec_scene, &source, &usual);
+    write_parts(&w);
+    write_friction(&w);
+    end(&w, "}");
+    pl_text_add(&w.text, "\n");
+    pl_status status = w.text.status;
+    if (status != PL_OK)
+        pl_text_free(&w.text);
+    *out = w.text;
+    return status;
+}
+
+pl_status pl_scene_text(const pl_scene *scene, const pl_scene_file_info *info, char **text)
+{
+    pl_text written;
+    *text = NULL;
+    PL_TRY(write_scene(scene, info, &written));
+    *text = written.data;
+    return PL_OK;
+}
+
+pl_status pl_scene_save(const pl_scene *scene, const pl_scene_file_info *info, const char *path)
+{
+    pl_text written;
+    PL_TRY(write_scene(scene, info, &written));
+    pl_status status = pl_write_whole(scene->ctx, path, written.data, (size_t)written.length);
+    pl_text_free(&written);
+    return status;
+}
