@@ -16,8 +16,9 @@ from ._library import (ArgumentError, ClosedError, Context, ConvergenceError, Er
                        NumericError, OutOfMemoryError, ParseError, StoppedError, default_context)
 from ._library import version as __version__
 from ._mesh import Embedding, Mesh, MeshReport, Shape, shapes
+from ._parts import Body, Collider
 from ._rollout import AdjointInfo, Gradient, Rollout
-from ._scene import Body, Collider, Scene
+from ._scene import Scene
 from ._state import STAGES, State, StepInfo
 from ._view import View, view
 

@@ -16,7 +16,7 @@ import numpy as np
 from . import _api
 from ._library import Array, Context, PathLike, default_context, function_or_none, lib, text
 from ._rollout import _Callback
-from ._scene import Overrides, _overrides, _plain_json
+from ._scene import Overrides, Scene, _overrides, _plain_json
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,10 @@ def _written(task: Mapping[str, Any], root: Path, place: Path) -> Path:
     """A task given as a dict, as a file; what it names is looked for in `root`."""
     content: dict[str, Any] = {"version": 1, **task}
     scene = content.get("scene")
-    if isinstance(scene, Mapping):
+    if isinstance(scene, Scene):
+        content["scene"] = "scene.json"
+        scene.save(place / "scene.json")
+    elif isinstance(scene, Mapping):
         content["scene"] = "scene.json"
         (place / "scene.json").write_text(json.dumps({"version": 1, **scene}, default=_plain_json, indent=1))
     elif isinstance(scene, (str, os.PathLike)):
@@ -144,7 +147,7 @@ def fit(task: Union[PathLike, Mapping[str, Any]], overrides: Overrides = (), *,
         root: Optional[PathLike] = None, context: Optional[Context] = None) -> FitResult:
     """Runs a fitting task: a task file, or a dict with the content of one.
 
-    In a dict, "scene" may be a dict as well, and "version" may be left out; files are looked for in
+    In a dict, "scene" may be a Scene or a dict as well, and "version" may be left out; files are looked for in
     `root` (the current directory by default).
 
     overrides: as in Scene.load; {"optimizer.iterations": 5, "scene.bodies[0].mesh.cell": 0.1}.

@@ -288,6 +288,9 @@ class Owner:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a {self._what} cannot be copied or pickled")
+
 
 # ------------------------------------------------------------------------------- arrays
 

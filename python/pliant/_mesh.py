@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping, Optional, Sequence
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -262,6 +262,24 @@ class Mesh(Owner):
         """An independent copy."""
         return self._make(self._context, lambda ctx, out: lib.pl_mesh_copy(ctx, self._pointer, out))
 
+    def __copy__(self) -> Mesh:
+        return self.copy()
+
+    def __deepcopy__(self, _memo: object) -> Mesh:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        arrays = (self.vertices.copy(), self.tets.copy(), self.triangles.copy())
+        return type(self)._restore, (*arrays, list(self._groups()))
+
+    @classmethod
+    def _restore(cls, vertices: Array, tets: NDArray[np.intc], triangles: NDArray[np.intc],
+                 groups: Sequence[tuple[str, str, NDArray[np.intc]]]) -> Mesh:
+        mesh = cls(vertices, tets, triangles)
+        for name, kind, index in groups:
+            mesh.add_group(name, index, kind)
+        return mesh
+
     # --- content
 
     def _view(self, name: str, count: int, width: int, dtype: Any) -> NDArray[Any]:
@@ -287,13 +305,14 @@ class Mesh(Owner):
     @property
     def groups(self) -> dict[str, tuple[str, NDArray[np.intc]]]:
         """name -> (kind, indices), copied."""
+        return {name: (kind, index) for name, kind, index in self._groups()}
+
+    def _groups(self) -> Iterator[tuple[str, str, NDArray[np.intc]]]:
         with self._core:
             mesh = self._pointer.contents
-            found = {}
             for group in mesh.groups[:mesh.group_count]:
-                index = np.array(group.index[:group.count], np.intc)
-                found[ctypes.string_at(group.name).decode("utf-8", "replace")] = (GROUP_KINDS[group.kind], index)
-            return found
+                name = ctypes.string_at(group.name).decode("utf-8", "replace")
+                yield name, GROUP_KINDS[group.kind], np.array(group.index[:group.count], np.intc)
 
     def group(self, name: str, kind: str = "vertex") -> NDArray[np.intc]:
         """The indices of a group."""

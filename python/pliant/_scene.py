@@ -6,8 +6,8 @@ import ctypes
 import json
 import weakref
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+from uuid import UUID, uuid4
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from ._library import (ArgumentError, Array, Context, Handle, Owner, PathLike, d
                        double_p, doubles, fill, instance, int_p, integer, integers, lib, real, text, vector,
                        view)
 from ._mesh import Mesh, plain
+from ._parts import SHAPES, WORDS, Body, Collider
 from ._state import State, StepInfo
 
 if TYPE_CHECKING:
@@ -26,41 +27,6 @@ if TYPE_CHECKING:
 Reference = Union[int, str]
 Table = tuple[ArrayLike, ArrayLike]  # times [k] s, values [k, width]
 Overrides = Union[Mapping[str, Any], Sequence[str]]
-
-MODELS = ("arap", "corotated", "neo_hookean")
-READINGS = ("exact", "projective")
-SOLVERS = ("auto", "direct", "lagged", "constant")
-SHAPES = ("half_space", "sphere", "box", "cylinder", "capsule", "mesh")
-PER = ("vertex", "group", "mass")
-WORDS = {"model": ("PL_", MODELS), "reading": ("PL_", READINGS), "solver": ("PL_SOLVER_", SOLVERS),
-         "shape": ("PL_", SHAPES), "per": ("PL_PER_", PER)}
-
-
-@dataclass(frozen=True)
-class Body:
-    """A body of a scene: its rows in arrays over vertices and over elements."""
-
-    index: int
-    name: str
-    mesh: Mesh  #: the scene's own, read only
-    vertices: slice
-    elements: slice
-    cloth: bool
-    mass: float  #: kg
-
-
-@dataclass(frozen=True)
-class Collider:
-    """A rigid obstacle of a scene, as it was added."""
-
-    index: int
-    name: str
-    shape: str  #: "half_space", "sphere", "box", "cylinder", "capsule" or "mesh"
-    size: Array  #: [3] m: radius and half height, or half extents
-    friction: float  #: its own; Scene.get("friction") has the present one of every body
-    pose: Array  #: [7] position m, quaternion w, x, y, z; of one that moves, the first
-    table: Optional[tuple[Array, Array]]  #: of one that moves: times [k] s, poses [k, 7]
-    surface: Optional[Mesh]  #: of a mesh: its closed triangles, the scene's own, read only
 
 
 def _overrides(overrides: Overrides) -> tuple[int, Any]:
@@ -88,6 +54,8 @@ def _count(name: str, doc: str) -> Any:
 
 class Scene(Owner):
     """Bodies, what holds and drives them, and what they touch.
+
+    A scene can be copied (copy.copy) and pickled; an unpickled one is in the default context.
 
     Read one with Scene.load or Scene.from_dict, or make an empty one and add to it:
 
@@ -125,7 +93,9 @@ class Scene(Owner):
             self._own(self._context._make(out, lib.pl_scene_destroy))
             self._count_parts()
         self._workspace: Optional[tuple[Handle, Callable[[], Any]]] = None
-        self._layout = 0  # counts added parts: states and rollouts belong to one layout
+        self._layout = uuid4()  # of the present parts, which states and rollouts belong to; copies share it
+        self._outputs = _api.pl_scene_file_info(output_every=1, output_volume=True, output_surface=True,
+                                                output_colliders=True)
 
     def _count_parts(self) -> None:
         self._info = lib.pl_scene_get_info(self._pointer)
@@ -136,11 +106,23 @@ class Scene(Owner):
     @classmethod
     def load(cls, path: PathLike, overrides: Overrides = (), *, context: Optional[Context] = None) -> Scene:
         """Reads a scene file (docs/scenes.md). overrides: {"bodies[0].material.young": 2e5}."""
-        p, (count, items), info = text(path, "path"), _overrides(overrides), _api.pl_scene_file_info()
-        scene = cls.__new__(cls)
-        scene._create(context, lambda ctx, out: lib.pl_scene_load(ctx, p, count, items, out, info))
-        scene.name, scene.steps = info.name.decode("utf-8", "replace"), info.steps
+        p, (count, items) = text(path, "path"), _overrides(overrides)
+        return cls._from_file(
+            context, lambda ctx, out, info: lib.pl_scene_load(ctx, p, count, items, out, info))
+
+    @classmethod
+    def _from_file(cls, context: Optional[Context], call: Callable[[Any, Any, Any], int]) -> Scene:
+        scene, info = cls.__new__(cls), _api.pl_scene_file_info()
+        scene._create(context, lambda ctx, out: call(ctx, out, info))
+        scene.name, scene.steps, scene._outputs = info.name.decode("utf-8", "replace"), info.steps, info
         return scene
+
+    @classmethod
+    def _from_text(cls, content: bytes, directory: Optional[bytes], overrides: Overrides,
+                   context: Optional[Context]) -> Scene:
+        count, items = _overrides(overrides)
+        return cls._from_file(context, lambda ctx, out, info: lib.pl_scene_load_text(
+            ctx, content, len(content), b"scene", directory, count, items, out, info))
 
     @classmethod
     def from_dict(cls, scene: Mapping[str, Any], overrides: Overrides = (), *,
@@ -150,12 +132,52 @@ class Scene(Owner):
         directory: where mesh files are looked for; the current one by default.
         """
         content = json.dumps({"version": 1, **scene}, default=_plain_json, indent=1).encode()
-        (count, items), info = _overrides(overrides), _api.pl_scene_file_info()
-        made = cls.__new__(cls)
-        made._create(context, lambda ctx, out: lib.pl_scene_load_text(
-            ctx, content, len(content), b"scene", text(directory, "directory"), count, items, out, info))
-        made.name, made.steps = info.name.decode("utf-8", "replace"), info.steps
-        return made
+        return cls._from_text(content, text(directory, "directory"), overrides, context)
+
+    # --- as a file
+
+    def _file_info(self) -> Any:
+        info = _api.pl_scene_file_info.from_buffer_copy(self._outputs)
+        room = _api.pl_scene_file_info.name.size - 1
+        info.name = self.name.encode()[:room].decode("utf-8", "ignore").encode()
+        info.steps = integer(self.steps, "steps")
+        return info
+
+    def _text(self) -> bytes:
+        out, info = ctypes.POINTER(ctypes.c_char)(), self._file_info()
+        with self._core as core:
+            core.check(lib.pl_scene_text(self._pointer, info, out))
+            content = ctypes.string_at(out)
+            lib.pl_free(self._context._pointer, out)
+        return content
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of a scene file (docs/scenes.md) that loads as this scene, to the last bit.
+
+        Meshes are arrays in it, parameters have their present values, the start is the scene's.
+        """
+        return json.loads(self._text())
+
+    def save(self, path: PathLike) -> None:
+        """Writes such a file, for Scene.load and the command line. It appears whole or not at all."""
+        p, info = text(path, "path"), self._file_info()
+        with self._core as core:
+            core.check(lib.pl_scene_save(self._pointer, info, p))
+
+    def __copy__(self) -> Scene:
+        return self._restore(self._text(), self._layout, self._context)
+
+    def __deepcopy__(self, _memo: object) -> Scene:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        return type(self)._restore, (self._text(), self._layout)
+
+    @classmethod
+    def _restore(cls, content: bytes, layout: UUID, context: Optional[Context] = None) -> Scene:
+        scene = cls._from_text(content, None, (), context)
+        scene._layout = layout
+        return scene
 
     # --- parts
 
@@ -171,7 +193,7 @@ class Scene(Owner):
         with self._core as core:
             core.check(function(self._pointer, definition, index))
             self._count_parts()
-            self._layout += 1
+            self._layout = uuid4()
         return index.value
 
     def add_body(self, mesh: Mesh, *, name: Optional[str] = None, model: Optional[str] = None,
@@ -507,10 +529,9 @@ class Scene(Owner):
         if not isinstance(state, State):
             raise TypeError(f"state: expected a pliant.State, got {type(state).__name__}")
         pointer = state._pointer
-        if state._scene_handle is not self._handle:
-            raise ArgumentError("state: made by another scene")
-        if state._layout != self._layout:
-            raise ArgumentError("state: the scene got new parts since it was made")
+        if state._core is not self._core or state._layout != self._layout:
+            raise ArgumentError("state: the scene got new parts since it was made" if state._scene is self
+                                else "state: made by another scene")
         return pointer
 
     def _sim(self) -> Handle:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _api
 from ._channel import CHANNELS, INPUTS
-from ._library import Array, Owner, doubles, lib, real, view
+from ._library import Array, Owner, double_p, doubles, lib, real, view
 
 if TYPE_CHECKING:
     from ._scene import Scene
@@ -51,7 +51,7 @@ def contact_array(pointer: Any, count: int) -> NDArray[Any]:
 class State(Owner):
     """Positions, velocities and contacts at one time. Read and write the arrays between steps.
 
-    Made by Scene.state(); not shared between scenes.
+    Made by Scene.state(), for that scene and its copies. States can be copied (copy.copy) and pickled.
     """
 
     _what = "state"
@@ -62,8 +62,7 @@ class State(Owner):
             owner = scene._pointer
             core.check(lib.pl_state_create(owner, out))
             self._own(scene._context._make(out, lambda s: lib.pl_state_destroy(owner, s), scene._handle))
-        self._scene_handle, self._layout = scene._handle, scene._layout
-        self._info, self._rows = scene._info, scene._rows
+        self._scene, self._layout, self._info, self._rows = scene, scene._layout, scene._info, scene._rows
         self._q: Optional[Array] = None
         self._v: Optional[Array] = None
 
@@ -133,6 +132,35 @@ class State(Owner):
         with self._core:
             state = self._pointer.contents
             return contact_array(state.contacts, state.contact_count)
+
+    def __copy__(self) -> State:
+        return self._scene.copy(self)
+
+    def __deepcopy__(self, _memo: object) -> State:
+        return self._scene.copy(self)
+
+    def __reduce__(self) -> Any:
+        inputs = {name: array.copy() for name, array in self.inputs.items()}
+        return type(self)._restore, (self._scene, self.q.copy(), self.v.copy(), self.time, self.step, inputs,
+                                     self.contacts)
+
+    @classmethod
+    def _restore(cls, scene: Scene, *content: Any) -> State:
+        state = cls(scene)
+        state._assign(*content)
+        return state
+
+    def _assign(self, q: Array, v: Array, time: float, step: int, inputs: Mapping[str, Array],
+                contacts: NDArray[Any]) -> None:
+        """Takes on what another state holds; inputs that are not given stay."""
+        inputs = {**self.inputs, **inputs}
+        other = _api.pl_state(vertex_count=len(q), q=double_p(q), v=double_p(v), time=time, step=step)
+        for name, array in inputs.items():
+            other.input[CHANNELS[name].index] = double_p(array)
+        other.contact_count = len(contacts)
+        other.contacts = ctypes.cast(contacts.ctypes.data, ctypes.POINTER(_api.pl_contact))
+        with self._core as core:
+            core.check(lib.pl_state_copy(self._scene._pointer, other, self._pointer))
 
     def __repr__(self) -> str:
         if self.closed:

@@ -32,6 +32,12 @@ def test_a_fit_finds_the_friction(context):
     assert result.values.shape == (len(result.loss), 1) and np.isfinite(result.gradient).all()
 
 
+def test_a_scene_made_by_calls(slide, context):
+    slide.steps = SLOPE["steps"]
+    made = pliant.fit({**TASK, "scene": slide}, {"optimizer.iterations": 1}, context=context)
+    np.testing.assert_array_equal(made.loss, pliant.fit(TASK, {"optimizer.iterations": 1}, context=context).loss)
+
+
 def test_files_overrides_and_results(context, tmp_path):
     (tmp_path / "scene.json").write_text(json.dumps({"version": 1, **SLOPE}))
     (tmp_path / "task.json").write_text(json.dumps({"version": 1, **TASK, "scene": "scene.json"}))
