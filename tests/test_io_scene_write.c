@@ -52,6 +52,9 @@ static const char everything[] =
     "[39, 9, 9]},\n"
     "                {\"shape\": {\"mesh\": {\"ellipsoid\": {\"radii\": [1, 1, 2], \"cell\": 0.5}}},\n"
     "                 \"table\": [[0, 49, 9, 9, 1, 0, 0, 0], [1, 50, 9, 9, -0.6, 0, 0, 0.8]]}],\n"
+    " \"attachments\": [{\"body\": 0, \"vertices\": [3, 5, 6, 1], \"weights\": [0.1, 0.2, 0.3, 0.4],\n"
+    "                   \"to_body\": 1, \"to_vertices\": [0, 1, 2], \"compliance\": 3e-5},\n"
+    "                  {\"body\": 1, \"vertices\": [3], \"to_collider\": \"collider1\"}],\n"
     " \"friction\": [{\"body\": \"bar\", \"collider\": \"floor\", \"value\": 0.25}]}\n";
 
 static pl_scene *load(pl_context *ctx, const char *text, pl_scene_file_info *info)
@@ -148,6 +151,24 @@ static void assert_same_colliders(const pl_scene *a, const pl_scene *b)
     }
 }
 
+static void assert_same_attachments(const pl_scene *a, const pl_scene *b)
+{
+    int count = pl_scene_owner_count(a, PL_OWNER_ATTACHMENT);
+    assert_int_equal(count, pl_scene_owner_count(b, PL_OWNER_ATTACHMENT));
+    for (int i = 0; i < count; i++) {
+        pl_attachment_def d, e;
+        assert_int_equal(pl_scene_attachment(a, i, &d), PL_OK);
+        assert_int_equal(pl_scene_attachment(b, i, &e), PL_OK);
+        assert_true(d.collider == e.collider && d.compliance == e.compliance);
+        for (int p = 0; p < 2; p++) {
+            assert_int_equal(d.points[p].body, e.points[p].body);
+            assert_int_equal(d.points[p].count, e.points[p].count);
+            assert_memory_equal(d.points[p].vertices, e.points[p].vertices, sizeof(int[4]));
+            assert_bits(d.points[p].weights, e.points[p].weights, 4);
+        }
+    }
+}
+
 static void assert_same_scene(const pl_scene *a, const pl_scene *b)
 {
     const pl_scene_def d = pl_scene_get_def(a), e = pl_scene_get_def(b);
@@ -158,6 +179,7 @@ static void assert_same_scene(const pl_scene *a, const pl_scene *b)
     assert_same_bodies(a, b);
     assert_same_parts(a, b);
     assert_same_colliders(a, b);
+    assert_same_attachments(a, b);
     for (int c = 0; c < PL_CHANNEL_COUNT; c++)
         if (pl_channel_get((pl_channel)c)->role == PL_PARAMETER)
             assert_bits(a->params.values->of[c], b->params.values->of[c],
@@ -266,6 +288,26 @@ static void any_allocation_may_fail(void **unused)
     assert_true(test_fail_every_allocation(load_and_write, NULL) > 100);
 }
 
+static void attachments_are_told(void **unused)
+{
+    (void)unused;
+    pl_context *ctx = test_context(1);
+    pl_scene *scene = load(ctx, everything, NULL);
+    pl_attachment_def def;
+    double softer = 2e-4;
+    assert_ok(ctx, pl_params_set(pl_scene_params(scene), PL_ATTACHMENT_COMPLIANCE, 0, 1, &softer));
+    assert_ok(ctx, pl_scene_attachment(scene, 0, &def));
+    assert_true(def.compliance == softer && def.collider == -1);
+    assert_int_equal(def.points[1].body, 1);
+    assert_int_equal(def.points[1].count, 3);
+    assert_int_equal(def.points[1].vertices[2], 2);
+    assert_true(def.points[0].weights[3] == 0.4 && def.points[1].weights[0] == 1.0 / 3);
+    assert_int_equal(pl_scene_attachment(scene, 2, &def), PL_ERROR_ARGUMENT);
+    assert_non_null(strstr(pl_context_error(ctx), "index = 2: the scene has 2 attachments"));
+    pl_scene_destroy(scene);
+    pl_context_destroy(ctx);
+}
+
 static void arrays_are_checked(void **unused)
 {
     (void)unused;
@@ -304,7 +346,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scenes_come_back),        cmocka_unit_test(defaults_are_left_out),
         cmocka_unit_test(files_appear_whole),      cmocka_unit_test(names_must_differ),
-        cmocka_unit_test(any_allocation_may_fail), cmocka_unit_test(arrays_are_checked),
+        cmocka_unit_test(any_allocation_may_fail), cmocka_unit_test(attachments_are_told),
+        cmocka_unit_test(arrays_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -367,6 +367,8 @@ PL_API pl_status pl_scene_body(const pl_scene *scene, int body, pl_body_info *in
  * at its pose; otherwise pose is the first row). friction is the collider's own; PL_FRICTION tells the
  * present one of every body. */
 PL_API pl_status pl_scene_collider(const pl_scene *scene, int collider, pl_collider_def *def);
+/* An attachment as it was added, with its present compliance. */
+PL_API pl_status pl_scene_attachment(const pl_scene *scene, int index, pl_attachment_def *def);
 PL_API pl_context *pl_scene_context(const pl_scene *scene);
 
 /* ------------------------------------------------------------------------------- channels */

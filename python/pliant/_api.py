@@ -1062,6 +1062,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_scene_get_def": (pl_scene_def, [POINTER(pl_scene)]),
     "pl_scene_body": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_body_info)]),
     "pl_scene_collider": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_collider_def)]),
+    "pl_scene_attachment": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_attachment_def)]),
     "pl_scene_context": (POINTER(pl_context), [POINTER(pl_scene)]),
     "pl_channel_get": (POINTER(pl_channel_info), [pl_channel]),
     "pl_channel_find": (pl_channel, [c_char_p]),

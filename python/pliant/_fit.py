@@ -15,8 +15,9 @@ import numpy as np
 
 from . import _api
 from ._library import Array, Context, PathLike, default_context, function_or_none, lib, text
+from ._parts import Overrides, encode_overrides, plain_json
 from ._rollout import _Callback
-from ._scene import Overrides, Scene, _overrides, _plain_json
+from ._scene import Scene
 
 
 @dataclass(frozen=True)
@@ -131,13 +132,13 @@ def _written(task: Mapping[str, Any], root: Path, place: Path) -> Path:
         scene.save(place / "scene.json")
     elif isinstance(scene, Mapping):
         content["scene"] = "scene.json"
-        (place / "scene.json").write_text(json.dumps({"version": 1, **scene}, default=_plain_json, indent=1))
+        (place / "scene.json").write_text(json.dumps({"version": 1, **scene}, default=plain_json, indent=1))
     elif isinstance(scene, (str, os.PathLike)):
         content["scene"] = str(root / scene)
     content["loss"] = [{**term, "target": str(root / term["target"])} if "target" in term else term
                        for term in content.get("loss", [])]
     path = place / "task.json"
-    path.write_text(json.dumps(content, default=_plain_json, indent=1))
+    path.write_text(json.dumps(content, default=plain_json, indent=1))
     return path
 
 
@@ -167,7 +168,7 @@ def fit(task: Union[PathLike, Mapping[str, Any]], overrides: Overrides = (), *,
 def _fit(path: Optional[bytes], overrides: Overrides, directory: Optional[bytes], resume: bool, report: bool,
          uncertainty: bool, progress: Optional[Callable[[FitProgress], Optional[bool]]],
          context: Context) -> FitResult:
-    count, items = _overrides(overrides)
+    count, items = encode_overrides(overrides)
     callback, stopped = _Callback(), []
     d = lib.pl_fit_def_default()
     d.directory, d.resume, d.report, d.uncertainty = directory, resume, report, uncertainty

@@ -1,12 +1,18 @@
-"""What scenes are made of, and the words of their definitions."""
+"""What scenes are made of, the words of their definitions, and what their files take from Python."""
 
 from __future__ import annotations
 
+import ctypes
+import json
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Mapping, Optional, Sequence, Union
 
-from ._library import Array
+import numpy as np
+
+from ._library import Array, text
 from ._mesh import Mesh
+
+Overrides = Union[Mapping[str, Any], Sequence[str]]
 
 MODELS = ("arap", "corotated", "neo_hookean")
 READINGS = ("exact", "projective")
@@ -42,3 +48,19 @@ class Collider:
     pose: Array  #: [7] position m, quaternion w, x, y, z; of one that moves, the first
     table: Optional[tuple[Array, Array]]  #: of one that moves: times [k] s, poses [k, 7]
     surface: Optional[Mesh]  #: of a mesh: its closed triangles, the scene's own, read only
+
+
+def encode_overrides(overrides: Overrides) -> tuple[int, Any]:
+    """As the library takes them: how many, and texts "path=value"."""
+    if isinstance(overrides, Mapping):
+        overrides = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+                     for key, value in overrides.items()]
+    encoded = [text(item, "overrides") for item in overrides]
+    return len(encoded), (ctypes.c_char_p * max(len(encoded), 1))(*encoded)
+
+
+def plain_json(value: Any) -> Any:
+    """For json.dumps: arrays and NumPy numbers as what JSON knows."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    raise TypeError(f"a scene cannot hold a {type(value).__name__}")

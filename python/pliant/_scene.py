@@ -18,7 +18,7 @@ from ._library import (ArgumentError, Array, Context, Handle, Owner, PathLike, d
                        double_p, doubles, fill, instance, int_p, integer, integers, lib, real, text, vector,
                        view)
 from ._mesh import Mesh, plain
-from ._parts import SHAPES, WORDS, Body, Collider
+from ._parts import SHAPES, WORDS, Body, Collider, Overrides, encode_overrides, plain_json
 from ._state import State, StepInfo
 
 if TYPE_CHECKING:
@@ -26,22 +26,6 @@ if TYPE_CHECKING:
 
 Reference = Union[int, str]
 Table = tuple[ArrayLike, ArrayLike]  # times [k] s, values [k, width]
-Overrides = Union[Mapping[str, Any], Sequence[str]]
-
-
-def _overrides(overrides: Overrides) -> tuple[int, Any]:
-    if isinstance(overrides, Mapping):
-        overrides = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
-                     for key, value in overrides.items()]
-    encoded = [text(item, "overrides") for item in overrides]
-    return len(encoded), (ctypes.c_char_p * max(len(encoded), 1))(*encoded)
-
-
-def _plain_json(value: Any) -> Any:
-    """For json.dumps: arrays and NumPy numbers as what JSON knows."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    raise TypeError(f"a scene cannot hold a {type(value).__name__}")
 
 
 def _count(name: str, doc: str) -> Any:
@@ -106,7 +90,7 @@ class Scene(Owner):
     @classmethod
     def load(cls, path: PathLike, overrides: Overrides = (), *, context: Optional[Context] = None) -> Scene:
         """Reads a scene file (docs/scenes.md). overrides: {"bodies[0].material.young": 2e5}."""
-        p, (count, items) = text(path, "path"), _overrides(overrides)
+        p, (count, items) = text(path, "path"), encode_overrides(overrides)
         return cls._from_file(
             context, lambda ctx, out, info: lib.pl_scene_load(ctx, p, count, items, out, info))
 
@@ -120,7 +104,7 @@ class Scene(Owner):
     @classmethod
     def _from_text(cls, content: bytes, directory: Optional[bytes], overrides: Overrides,
                    context: Optional[Context]) -> Scene:
-        count, items = _overrides(overrides)
+        count, items = encode_overrides(overrides)
         return cls._from_file(context, lambda ctx, out, info: lib.pl_scene_load_text(
             ctx, content, len(content), b"scene", directory, count, items, out, info))
 
@@ -131,7 +115,7 @@ class Scene(Owner):
 
         directory: where mesh files are looked for; the current one by default.
         """
-        content = json.dumps({"version": 1, **scene}, default=_plain_json, indent=1).encode()
+        content = json.dumps({"version": 1, **scene}, default=plain_json, indent=1).encode()
         return cls._from_text(content, text(directory, "directory"), overrides, context)
 
     # --- as a file

@@ -39,6 +39,8 @@ def rich(context):
     scene.add_collider("mesh", surface=pliant.Mesh.box((1, 1, 1), 1, context=context),
                        table=([0, 1], [[20, 0, 0, 1, 0, 0, 0], [21, 0, 0, 1, 0, 0, 0]]))
     scene.set_friction(1, 0, 0.7)
+    scene.add_attachment(1, [0, 1, 2], to_body=0, to_vertices=3, weights=[0.2, 0.3, 0.5], compliance=1e-3)
+    scene.add_attachment("block", 0, collider=1, compliance=10.0)
     scene.set("poisson", 0.1 + 0.2, body="block")
     scene.name, scene.steps = "rich", 6
     yield scene

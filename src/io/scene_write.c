@@ -373,6 +373,31 @@ static void write_collider(writer *w)
         table(w, "table", &o->pose);
 }
 
+static void write_point(writer *w, const pl_point *point, const char *vertices, const char *weights)
+{
+    item(w, vertices);
+    integers(w, point->vertices, point->count, 0);
+    if (!same(point->weights, point->count, 1.0 / point->count)) {
+        item(w, weights);
+        numbers(w, NULL, point->weights, point->count);
+    }
+}
+
+static void write_attachment(writer *w)
+{
+    pl_attachment_def usual = pl_attachment_def_default(), def = usual;
+    pl_scene_attachment(w->scene, w->index, &def);
+    integer(w, "body", def.points[0].body);
+    write_point(w, &def.points[0], "vertices", "weights");
+    if (def.collider >= 0) {
+        integer(w, "to_collider", def.collider);
+    } else {
+        integer(w, "to_body", def.points[1].body);
+        write_point(w, &def.points[1], "to_vertices", "to_weights");
+    }
+    write_keys(w, &pl_spec_attachment, &def, &usual);
+}
+
 /* Coefficients that are not the collider's own. */
 static void write_friction(writer *w)
 {
@@ -407,7 +432,8 @@ static void write_parts(writer *w)
                  {"pins", PL_OWNER_PIN, write_pin},
                  {"forces", PL_OWNER_FORCE, write_force},
                  {"wind", PL_OWNER_WIND, write_wind},
-                 {"colliders", PL_OWNER_COLLIDER, write_collider}};
+                 {"colliders", PL_OWNER_COLLIDER, write_collider},
+                 {"attachments", PL_OWNER_ATTACHMENT, write_attachment}};
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         int count = pl_scene_owner_count(w->scene, parts[p].owner);
         if (count == 0 && parts[p].owner != PL_OWNER_BODY)

@@ -76,7 +76,7 @@ pl_status pl_scene_add_attachment(pl_scene *scene, const pl_attachment_def *def,
                            index);
 }
 
-/* ---- the term */
+/* ---- asking */
 
 static const attachment *get(const pl_scene *scene, int index)
 {
@@ -87,6 +87,34 @@ static int count(const pl_scene *scene)
 {
     return scene->parts[PL_OWNER_ATTACHMENT].count;
 }
+
+static pl_point give_point(const pl_scene *scene, double sign, const int *vertex, const double *weight)
+{
+    pl_point point = {.body = vertex[0] >= 0 ? scene->body_of[vertex[0]] : 0};
+    for (int k = 0; k < POINT && vertex[k] >= 0; k++) {
+        point.vertices[k] = vertex[k] - scene->bodies[point.body].vertex_offset;
+        point.weights[k] = sign * weight[k];
+        point.count++;
+    }
+    return point;
+}
+
+pl_status pl_scene_attachment(const pl_scene *scene, int index, pl_attachment_def *def)
+{
+    if (index < 0 || index >= count(scene))
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "index = %d: the scene has %d attachments", index,
+                       count(scene));
+    const attachment *a = get(scene, index);
+    *def = (pl_attachment_def){
+        .points = {give_point(scene, 1, a->vertex, a->weight),
+                   give_point(scene, -1, a->vertex + POINT, a->weight + POINT)},
+        .collider = a->collider,
+        .compliance = scene->params.values->of[PL_ATTACHMENT_COMPLIANCE][index],
+    };
+    return PL_OK;
+}
+
+/* ---- the term */
 
 static pl_status stencils(const pl_scene *scene, int *rows, int *width, int **index)
 {
