@@ -649,6 +649,9 @@ typedef struct pl_adjoint_info {
     int max_iterations; /* in the worst step */
     int factorizations;
     double residual;     /* largest relative true residual */
+    double error;        /* of steps whose residual rounding keeps above the tolerance: the largest
+                            estimate of the relative error of their adjoint states, itself below the
+                            tolerance; 0 = there were none */
     int recomputed;      /* steps run again because the tape was limited */
     double milliseconds; /* of the sweep, without recomputation */
 } pl_adjoint_info;

@@ -515,6 +515,7 @@ pl_adjoint_info._fields_ = [
     ("max_iterations", c_int),
     ("factorizations", c_int),
     ("residual", c_double),
+    ("error", c_double),
     ("recomputed", c_int),
     ("milliseconds", c_double),
 ]

@@ -39,6 +39,7 @@ class AdjointInfo:
     max_iterations: int  #: in the worst step
     factorizations: int
     residual: float  #: largest relative one
+    error: float  #: estimated, of steps that rounding keeps from the tolerance; 0 = there were none
     recomputed: int  #: steps run again because the tape was limited
     milliseconds: float
 

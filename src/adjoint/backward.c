@@ -105,6 +105,7 @@ pl_status pl_rollout_backward(pl_rollout *r, const pl_adjoint_def *def, pl_loss_
             .max_iterations = b.sweep.linear.max_iterations,
             .factorizations = b.sweep.linear.factorizations,
             .residual = b.sweep.linear.residual,
+            .error = b.sweep.linear.error,
             .recomputed = r->recomputed - recomputed,
             .milliseconds = pl_milliseconds() - began - (r->recomputing - recomputing),
         };

@@ -20,8 +20,7 @@ typedef struct pl_linear {
     const pl_scene *scene;
     int n;
     pl_adjoint_def def;
-    pl_meter meter;
-    pl_matrix matrix;        /* E, and the factor that preconditions it */
+    pl_matrix *matrix;       /* E, and the factor that preconditions it; the sim's, for sweeps */
     pl_contact_set contacts; /* of the substep, with the tape's forces */
     pl_delassus delassus;
     pl_collider *const *shapes; /* the sim's */
@@ -61,7 +60,8 @@ typedef struct pl_linear {
     int hold;        /* substeps for which factors are made anew without trying, */
     int last_hold;   /* and how many they were last time */
     int iterations, max_iterations, factorizations;
-    double residual; /* largest so far */
+    double residual; /* largest so far, */
+    double error;    /* and estimate of how far answers that rounding kept from the tolerance are off */
 } pl_linear;
 
 /* For substeps of the sim's model; pointers of l->sub that are the same for all of them are set. */

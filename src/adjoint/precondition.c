@@ -24,13 +24,13 @@ static bool through_contact_space(const pl_linear *l)
            l->def.preconditioner == PL_PRECONDITION_LAGGED;
 }
 
-/* l->matrix.tangent = E at the solution, exact. */
+/* l->matrix->tangent = E at the solution, exact. */
 static pl_status exact_tangent(pl_linear *l)
 {
     double h = l->sub.h;
-    pl_matrix_diagonal(&l->matrix, l->sub.matter, h);
+    pl_matrix_diagonal(l->matrix, l->sub.matter, h);
     pl_elastic_result e =
-        pl_terms_tangent(&l->sub, l->q, false, h * h, l->matrix.diagonal, l->matrix.tangent);
+        pl_terms_tangent(&l->sub, l->q, false, h * h, l->matrix->diagonal, l->matrix->tangent);
     if (e.inadmissible >= 0)
         return pl_fail(l->ctx, PL_ERROR_NUMERIC, "step %d: element %d is inverted", l->sub.step + 1,
                        e.inadmissible);
@@ -41,7 +41,7 @@ static pl_status exact_tangent(pl_linear *l)
  * factor was made. */
 static void turn_vertices(pl_linear *l)
 {
-    const pl_pattern *p = l->matrix.model->pattern;
+    const pl_pattern *p = l->matrix->model->pattern;
 #pragma omp parallel for num_threads(l->ctx->threads) schedule(static)
     for (int i = 0; i < p->n; i++) {
         double f[9] = {0};
@@ -110,8 +110,8 @@ static pl_status factor_schur(pl_linear *l)
     if (l->contacts.count == 0)
         return PL_OK;
     turn_contacts(l);
-    PL_TRY(pl_delassus_build(l->ctx, &l->delassus, pl_matrix_factor(&l->matrix), l->sub.h, &l->turned));
-    pl_matrix_focus(&l->matrix, l->touched_count, l->ahead);
+    PL_TRY(pl_delassus_build(l->ctx, &l->delassus, pl_matrix_factor(l->matrix), l->sub.h, &l->turned));
+    pl_matrix_focus(l->matrix, l->touched_count, l->ahead);
     PL_TRY(factor_contacts(l, &singular));
     if (singular)
         return pl_fail(l->ctx, PL_ERROR_NUMERIC, "step %d: the contact block is singular",
@@ -124,13 +124,13 @@ static pl_status factor_schur(pl_linear *l)
 static pl_status refresh_factor(pl_linear *l)
 {
     pl_delassus_reset(&l->delassus);
-    return pl_matrix_refresh(&l->matrix, &l->sub, PL_FACTOR_TANGENT, l->q, l->ahead_count, l->ahead);
+    return pl_matrix_refresh(l->matrix, &l->sub, PL_FACTOR_TANGENT, l->q, l->ahead_count, l->ahead);
 }
 
 pl_status pl_precondition_refresh(pl_linear *l)
 {
     PL_TRY(refresh_factor(l));
-    pl_chol_use_half(pl_matrix_factor(&l->matrix), false);
+    pl_chol_use_half(pl_matrix_factor(l->matrix), false);
     l->factorizations++;
     l->excess = l->age = 0;
     l->turning = false;
@@ -141,9 +141,9 @@ pl_status pl_precondition_refresh(pl_linear *l)
 
 static void invert_diagonal(pl_linear *l)
 {
-    const pl_pattern *pattern = l->matrix.model->pattern;
+    const pl_pattern *pattern = l->matrix->model->pattern;
     for (int i = 0; i < l->n; i++)
-        pl_inverse3(l->matrix.tangent + 9 * (size_t)pattern->diag[i],
+        pl_inverse3(l->matrix->tangent + 9 * (size_t)pattern->diag[i],
                     l->diagonal_inverse + 9 * (size_t)i);
 }
 
@@ -152,17 +152,17 @@ static pl_status constant_factor(pl_linear *l)
 {
     bool woodbury = l->def.preconditioner == PL_PRECONDITION_WOODBURY;
     pl_factor_kind kind = woodbury ? PL_FACTOR_TANGENT : PL_FACTOR_CONSTANT;
-    if (l->matrix.kind == kind && l->matrix.h == l->sub.h)
+    if (l->matrix->kind == kind && l->matrix->h == l->sub.h)
         return PL_OK;
     l->factorizations++;
     pl_delassus_reset(&l->delassus);
-    return pl_matrix_refresh(&l->matrix, &l->sub, kind, woodbury ? l->reference : l->q,
-                             l->touched_count, l->ahead);
+    return pl_matrix_refresh(l->matrix, &l->sub, kind, woodbury ? l->reference : l->q, l->touched_count,
+                             l->ahead);
 }
 
 double pl_precondition_patience(const pl_linear *l)
 {
-    const pl_costs *c = &l->matrix.costs;
+    const pl_costs *c = &l->matrix->costs;
     double size = 3.0 * l->contacts.count; /* E^-1 between the contacts is made anew as well, */
     double solves = size > 0 ? 2 : 1;      /* and paths to them are gone four times */
     return (c->factor + 2 * c->assembly + size * size * size / DENSE_RATE) /
@@ -174,7 +174,7 @@ double pl_precondition_patience(const pl_linear *l)
  * was found not to pay. */
 static bool wants_refresh(pl_linear *l)
 {
-    if (l->matrix.kind != PL_FACTOR_TANGENT || l->matrix.h != l->sub.h) {
+    if (l->matrix->kind != PL_FACTOR_TANGENT || l->matrix->h != l->sub.h) {
         l->hold = l->last_hold = 0; /* as where a limited tape begins anew */
         return true;
     }
@@ -196,7 +196,7 @@ pl_status pl_precondition_setup(pl_linear *l)
     if (kind == PL_PRECONDITION_INVERSE || kind == PL_PRECONDITION_WOODBURY)
         PL_TRY(constant_factor(l));
     if (kind >= PL_PRECONDITION_WOODBURY)
-        pl_chol_use_half(pl_matrix_factor(&l->matrix), l->last_excess >= HALF_AT);
+        pl_chol_use_half(pl_matrix_factor(l->matrix), l->last_excess >= HALF_AT);
     PL_TRY(exact_tangent(l));
     if (kind == PL_PRECONDITION_JACOBI)
         invert_diagonal(l);
@@ -294,13 +294,13 @@ static pl_status apply_schur(pl_linear *l, const double *x, double *y)
     if (l->turning)
         turn_vector(l, true, x, y);
     if (l->contacts.count > 0) {
-        PL_TRY(pl_matrix_begin(&l->matrix, b, y));
+        PL_TRY(pl_matrix_begin(l->matrix, b, y));
         solve_contacts(l, x + n3, y, y + n3);
         hold_contacts(l, y);
-        PL_TRY(pl_matrix_end(&l->matrix, l->work, y, y));
+        PL_TRY(pl_matrix_end(l->matrix, l->work, y, y));
         hold_contacts(l, y);
     } else {
-        PL_TRY(pl_matrix_correct(&l->matrix, b, y));
+        PL_TRY(pl_matrix_correct(l->matrix, b, y));
     }
     if (l->turning)
         turn_vector(l, false, y, y);
@@ -333,7 +333,7 @@ pl_status pl_precondition_apply(void *user, const double *x, double *y)
         return apply_schur(l, x, y);
     apply_contact_diagonal(l, x + 3 * n, y + 3 * n);
     if (l->def.preconditioner == PL_PRECONDITION_INVERSE)
-        return pl_matrix_solve(&l->matrix, x, y);
+        return pl_matrix_solve(l->matrix, x, y);
     for (size_t i = 0; i < n; i++)
         pl_mat3_vec(l->diagonal_inverse + 9 * i, x + 3 * i, y + 3 * i);
     return PL_OK;

@@ -68,6 +68,7 @@ pl_status pl_rollout_tangent(pl_rollout *r, const pl_adjoint_def *def, const pl_
             .max_iterations = f.sweep.linear.max_iterations,
             .factorizations = f.sweep.linear.factorizations,
             .residual = f.sweep.linear.residual,
+            .error = f.sweep.linear.error,
             .recomputed = r->recomputed - recomputed,
             .milliseconds = pl_milliseconds() - began - (r->recomputing - recomputing),
         };

@@ -47,6 +47,7 @@ void pl_sim_destroy(pl_sim *sim)
     pl_context *ctx = sim->ctx;
     sim->scene->user_count--;
     pl_solver_free(&sim->solver);
+    pl_matrix_free(&sim->sweep_matrix);
     pl_matter_free(&sim->matter);
     pl_drive_free(ctx, &sim->drive);
     pl_drive_free(ctx, &sim->part);

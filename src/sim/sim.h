@@ -14,7 +14,10 @@ struct pl_sim {
     pl_scene *scene;
     pl_model *model;
     pl_matter matter;
-    pl_solver solver;   /* of forward steps */
+    pl_solver solver;       /* of forward steps */
+    pl_matrix sweep_matrix; /* of sweeps, made with the first: none of its numbers outlive one, its
+                               memory does */
+    pl_meter sweep_meter;
     pl_drive drive;     /* of the step, */
     pl_drive part;      /* and of the substep */
     double *pose_start; /* [collider_count, 7] */
