@@ -17,10 +17,10 @@ static double factor_and_solve(contact_system *s, int threads, double weak, int 
     assert_int_equal(schur.count, COUNT);
     assert_true(pl_schur_patience(&schur) > 0);
     for (int transposed = 0; transposed < 2; transposed++) {
-        pl_schur_solve(ctx, &schur, transposed, x, y);
+        pl_schur_solve(&schur, transposed, x, y);
         worst = fmax(worst, contact_system_residual(s, COUNT, transposed, x, y));
     }
-    pl_schur_solve(ctx, &schur, true, x, x); /* in place */
+    pl_schur_solve(&schur, true, x, x); /* in place */
     assert_memory_equal(x, y, sizeof x);
     *size = schur.size;
     pl_schur_free(ctx, &schur);
@@ -91,62 +91,6 @@ static void test_rows_are_as_many_as_contacts_need(void **state)
     assert_int_equal(size, rows);
 }
 
-/* Used often, it is kept in half precision too: 2^-12 of each value, times some growth; whatever the
- * threads and the unit. A caller who wants more digits gets them back. */
-/* Every `slip`th contact slips. */
-static void check_rough(int threads, int slip, float unit, double y[2][SIZE])
-{
-    static contact_system s;
-    pl_context *ctx = test_context(threads);
-    ctx->limits.half_rows = 300;
-    ctx->limits.half_solves = 4;
-    pl_schur schur = {0};
-    double x[SIZE], exact[SIZE];
-    uint64_t seed = 3;
-    for (int i = 0; i < SIZE; i++)
-        x[i] = test_random(&seed);
-    make_contact_system(&s, 2, 0); /* every other one slips */
-    const pl_law_linear kinds[2] = {s.linear[0], s.linear[1]};
-    for (int c = 0; c < COUNT; c++)
-        s.linear[c] = kinds[c % slip == slip - 1];
-    for (int i = 0; i < SIZE * SIZE; i++)
-        s.w[i] *= unit;
-    for (int i = 0; i < 9 * COUNT; i++)
-        s.linear[i / 9].d_lambda[i % 9] *= unit;
-    assert_ok(ctx, pl_schur_reserve(ctx, &schur, COUNT));
-    pl_schur_factor(ctx, &schur, COUNT, s.linear, s.w, 1e-3);
-    bool large = slip > 2;
-    assert_int_equal(schur.size, SIZE - 2 * (COUNT / slip));
-    for (int transposed = 0; transposed < 2; transposed++) {
-        schur.rough = true;
-        for (int k = 0; k < 12; k++)
-            pl_schur_solve(ctx, &schur, transposed, x, y[transposed]);
-        assert_true(schur.halved == (large && pl_strips_supported()));
-        double residual = contact_system_residual(&s, COUNT, transposed, x, y[transposed]);
-        assert_true(residual <= (schur.halved ? 5e-4 : 1e-6));
-        assert_true(residual >= (schur.halved ? 1e-4 : 0));
-    }
-    schur.rough = false;
-    pl_schur_solve(ctx, &schur, false, x, exact);
-    assert_true(contact_system_residual(&s, COUNT, false, x, exact) <= 1e-6);
-    pl_schur_free(ctx, &schur);
-    pl_context_destroy(ctx);
-}
-
-static void test_rough(void **state)
-{
-    (void)state;
-    const int slips[] = {COUNT + 1, 8, 2}; /* the last are too few rows to be worth it */
-    for (int k = 0; k < 3; k++) {
-        double first[2][SIZE], y[2][SIZE];
-        check_rough(1, slips[k], 1, first);
-        check_rough(3, slips[k], 1, y);
-        assert_memory_equal(first, y, sizeof y);
-        check_rough(2, slips[k], ldexpf(1, -40), y);
-        check_rough(2, slips[k], ldexpf(1, 40), y);
-    }
-}
-
 static void test_singular(void **state)
 {
     (void)state;
@@ -180,8 +124,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_inverse), cmocka_unit_test(test_rows_are_as_many_as_contacts_need),
-        cmocka_unit_test(test_rough),   cmocka_unit_test(test_singular),
+        cmocka_unit_test(test_inverse),
+        cmocka_unit_test(test_rows_are_as_many_as_contacts_need),
+        cmocka_unit_test(test_singular),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

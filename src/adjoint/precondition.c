@@ -100,7 +100,7 @@ static void solve_schur(pl_linear *l, double *x)
     if (l->through_firm)
         pl_firm_solve(l->ctx, &l->firm, l->stiffness, l->transposed, x, x);
     else
-        pl_schur_solve(l->ctx, &l->schur, l->transposed, x, x);
+        pl_schur_solve(&l->schur, l->transposed, x, x);
 }
 
 /* W at the contacts of this substep, and solves with S. */

@@ -72,9 +72,9 @@ void pl_firm_solve(pl_context *ctx, pl_firm *f, pl_symmetric *product, bool tran
         multiply(ctx, f, product, x);
         for (int i = 0; i < size; i++)
             f->work[i] = f->force[i];
-        pl_schur_solve(ctx, &f->moves, true, f->work, y);
+        pl_schur_solve(&f->moves, true, f->work, y);
     } else {
-        pl_schur_solve(ctx, &f->moves, false, x, f->work);
+        pl_schur_solve(&f->moves, false, x, f->work);
         multiply(ctx, f, product, f->work);
         for (int i = 0; i < size; i++)
             y[i] = f->force[i];

@@ -11,12 +11,9 @@
 
 void pl_schur_free(pl_context *ctx, pl_schur *s)
 {
-    void *arrays[] = {s->place, s->basis, s->lu, s->across, s->pivot, s->rhs, s->held, s->scale};
+    void *arrays[] = {s->place, s->basis, s->lu, s->across, s->pivot, s->rhs, s->held};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
-    pl_triangle_free(ctx, &s->lower);
-    pl_triangle_free(ctx, &s->upper);
-    pl_rectangle_free(ctx, &s->beside);
     *s = (pl_schur){0};
 }
 
@@ -34,12 +31,6 @@ pl_status pl_schur_reserve(pl_context *ctx, pl_schur *s, int m)
     PL_NEW(ctx, s->pivot, 3 * room, fail);
     PL_NEW(ctx, s->rhs, 3 * room, fail);
     PL_NEW(ctx, s->held, 3 * room, fail);
-    if (3 * m >= ctx->limits.half_rows && pl_strips_supported()) {
-        PL_NEW(ctx, s->scale, 9 * room, fail);
-        PL_CHECK(pl_triangle_reserve(ctx, &s->lower, 3 * m), fail);
-        PL_CHECK(pl_triangle_reserve(ctx, &s->upper, 3 * m), fail);
-        PL_CHECK(pl_rectangle_reserve(ctx, &s->beside, 9 * room * room / 4, 3 * m, 3 * m), fail);
-    }
     s->capacity = m;
     return PL_OK;
 fail:
@@ -162,67 +153,7 @@ void pl_schur_factor(pl_context *ctx, pl_schur *s, int m, const pl_law_linear *l
             for (int r = 0; r < 3; r++)
                 if (s->place[3 * a + r] >= 0)
                     fill_row(s, m, &linear[a], w, a, r, begin, begin + CHUNK < m ? begin + CHUNK : m);
-    for (int i = 0; s->scale && i < s->size; i++)
-        s->scale[i] = pl_half_scale(fabsf(s->lu[(size_t)i * (size_t)(s->size + 1)]));
     s->count = pl_lu_factor(ctx, s->size, s->lu, s->pivot) ? m : 0;
-    s->halved = false;
-    s->uses = 0;
-}
-
-/* ---- In half precision ---- */
-
-/* The rows' exchanges of the LU, and back. */
-static void exchange(const pl_schur *s, float *x)
-{
-    for (int i = 0; i < s->size; i++) {
-        float *other = &x[s->pivot[i] - 1], kept = x[i];
-        x[i] = *other;
-        *other = kept;
-    }
-}
-
-static void exchange_back(const pl_schur *s, float *x)
-{
-    for (int i = s->size - 1; i >= 0; i--) {
-        float *other = &x[s->pivot[i] - 1], kept = x[i];
-        x[i] = *other;
-        *other = kept;
-    }
-}
-
-/* R^T = P L U, so with R scaled by D from both sides, L is E L E^-1 and U is E U D, E = P^T D P. */
-static bool halve(pl_context *ctx, pl_schur *s)
-{
-    size_t size = (size_t)s->size;
-    int weak = 3 * s->count - s->size;
-    float *scale = s->scale, *exchanged = scale + size, *inverse = exchanged + size;
-    memcpy(exchanged, scale, sizeof *scale * size);
-    exchange(s, exchanged);
-    for (size_t i = 0; i < size; i++)
-        inverse[i] = 1 / exchanged[i];
-    pl_triangle_source upper = {s->lu, size, 1, scale, exchanged, false};
-    pl_triangle_source lower = {s->lu, 1, size, exchanged, inverse, true};
-    if (weak > 0)
-        pl_rectangle_store(ctx, &s->beside, s->size, weak, s->across);
-    return pl_triangle_store(ctx, &s->upper, s->size, upper) &&
-           pl_triangle_store(ctx, &s->lower, s->size, lower);
-}
-
-static void solve_halved(pl_context *ctx, pl_schur *s, bool transposed)
-{
-    for (int i = 0; i < s->size; i++)
-        s->rhs[i] *= s->scale[i];
-    if (transposed) {
-        exchange(s, s->rhs);
-        pl_triangle_solve(ctx, &s->lower, s->rhs);
-        pl_triangle_solve_transposed(ctx, &s->upper, s->rhs);
-    } else {
-        pl_triangle_solve(ctx, &s->upper, s->rhs);
-        pl_triangle_solve_transposed(ctx, &s->lower, s->rhs);
-        exchange_back(s, s->rhs);
-    }
-    for (int i = 0; i < s->size; i++)
-        s->rhs[i] *= s->scale[i];
 }
 
 /* ---- Solves ---- */
@@ -233,26 +164,22 @@ static float *value_of(pl_schur *s, int row)
     return place < 0 ? s->held - 1 - place : s->rhs + place;
 }
 
-static void solve_strong(pl_context *ctx, pl_schur *s, bool transposed)
+static void solve_strong(pl_schur *s, bool transposed)
 {
-    if (s->halved)
-        solve_halved(ctx, s, transposed);
-    else if (s->size > 0)
+    if (s->size > 0)
         LAPACKE_sgetrs_work(LAPACK_COL_MAJOR, transposed ? 'N' : 'T', s->size, 1, s->lu, s->size,
                             s->pivot, s->rhs, s->size);
 }
 
-static void solve_plain(pl_context *ctx, pl_schur *s, const double *x, double *y)
+static void solve_plain(pl_schur *s, const double *x, double *y)
 {
     int weak = 3 * s->count - s->size;
     for (int i = 0; i < 3 * s->count; i++)
         *value_of(s, i) = (float)x[i];
-    if (weak > 0 && s->halved)
-        pl_rectangle_subtract(ctx, &s->beside, s->held, s->rhs);
-    else if (weak > 0 && s->size > 0)
+    if (weak > 0 && s->size > 0)
         cblas_sgemv(CblasRowMajor, CblasNoTrans, s->size, weak, -1, s->across, weak, s->held, 1, 1,
                     s->rhs, 1);
-    solve_strong(ctx, s, false);
+    solve_strong(s, false);
     for (int c = 0; c < s->count; c++) {
         const float *basis = s->basis + 9 * (size_t)c;
         float t[3] = {*value_of(s, 3 * c), *value_of(s, 3 * c + 1), *value_of(s, 3 * c + 2)};
@@ -261,7 +188,7 @@ static void solve_plain(pl_context *ctx, pl_schur *s, const double *x, double *y
     }
 }
 
-static void solve_transposed(pl_context *ctx, pl_schur *s, const double *x, double *y)
+static void solve_transposed(pl_schur *s, const double *x, double *y)
 {
     int weak = 3 * s->count - s->size;
     for (int c = 0; c < s->count; c++) {
@@ -270,33 +197,27 @@ static void solve_transposed(pl_context *ctx, pl_schur *s, const double *x, doub
         for (int r = 0; r < 3; r++)
             *value_of(s, 3 * c + r) = basis[r] * g[0] + basis[3 + r] * g[1] + basis[6 + r] * g[2];
     }
-    solve_strong(ctx, s, true);
-    if (weak > 0 && s->halved)
-        pl_rectangle_subtract_transposed(ctx, &s->beside, s->rhs, s->held);
-    else if (weak > 0 && s->size > 0)
+    solve_strong(s, true);
+    if (weak > 0 && s->size > 0)
         cblas_sgemv(CblasRowMajor, CblasTrans, s->size, weak, -1, s->across, weak, s->rhs, 1, 1,
                     s->held, 1);
     for (int i = 0; i < 3 * s->count; i++)
         y[i] = *value_of(s, i);
 }
 
-void pl_schur_solve(pl_context *ctx, pl_schur *s, bool transposed, const double *x, double *y)
+void pl_schur_solve(pl_schur *s, bool transposed, const double *x, double *y)
 {
-    if (s->rough && s->size >= ctx->limits.half_rows && s->scale &&
-        s->uses++ == ctx->limits.half_solves)
-        s->halved = halve(ctx, s);
-    s->halved = s->halved && s->rough;
     if (transposed)
-        solve_transposed(ctx, s, x, y);
+        solve_transposed(s, x, y);
     else
-        solve_plain(ctx, s, x, y);
+        solve_plain(s, x, y);
 }
 
 double pl_schur_patience(const pl_schur *s)
 {
-    /* 60 GFlop/s for the LU, measured on one core; filling it and the copies in half precision are
-     * counted as W read at 3 GB/s. An iteration reads W and the LU in half precision, at 15 GB/s. */
+    /* 60 GFlop/s for the LU, measured on one core; filling it is counted as W read at 3 GB/s. An
+     * iteration reads W in half precision and the LU in single precision, at 15 GB/s. */
     double n = 3.0 * s->count, a = s->size;
     double made = (2.0 / 3.0) * a * a * a / 60e9 + 4 * n * n / 3e9;
-    return made / ((n * n + 2 * a * n) / 15e9);
+    return made / ((n * n + 4 * a * n) / 15e9);
 }

@@ -12,14 +12,12 @@
  *     transposed:   R^T w_s = X_s^T g,    w_w = X_w^T g - A^T w_s.
  *
  * What is left is an LU of the strong rows: 650 instead of 1950 for a block of 650 contacts that
- * slides. One that is used often is kept in half precision as well, where solves are products that
- * threads share (linalg/strips.h).
+ * slides.
  */
 #ifndef PL_SCHUR_H
 #define PL_SCHUR_H
 
 #include "contact/law.h"
-#include "linalg/strips.h"
 
 typedef struct pl_schur {
     int capacity;      /* contacts there is room for */
@@ -31,12 +29,6 @@ typedef struct pl_schur {
     float *across;     /* [size, 3 m - size] A, row-major */
     int *pivot;        /* [size] */
     float *rhs, *held; /* [size], [3 m - size] */
-    bool rough;        /* half precision is good enough: the caller says so */
-    bool halved;       /* and there is a copy in it: */
-    int uses;          /* after some */
-    pl_triangle lower, upper; /* L and U^T of the LU, R scaled by `scale` from both sides, */
-    pl_rectangle beside;      /* A */
-    float *scale;             /* [3, size] and exchanged as the LU's rows, and the inverse of that */
 } pl_schur;
 
 pl_status pl_schur_reserve(pl_context *ctx, pl_schur *s, int m);
@@ -47,7 +39,7 @@ void pl_schur_free(pl_context *ctx, pl_schur *s);
 void pl_schur_factor(pl_context *ctx, pl_schur *s, int m, const pl_law_linear *linear, const float *w,
                      double weak);
 /* y = S^-1 x or S^-T x nearly, [3 m] each; may be the same array. */
-void pl_schur_solve(pl_context *ctx, pl_schur *s, bool transposed, const double *x, double *y);
+void pl_schur_solve(pl_schur *s, bool transposed, const double *x, double *y);
 /* Products with W and solves that cost as much as the factor in use did. */
 double pl_schur_patience(const pl_schur *s);
 

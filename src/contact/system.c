@@ -117,8 +117,7 @@ static pl_status apply_single(void *user, const double *x, double *y)
 static pl_status apply_lu(void *user, const double *x, double *y)
 {
     const large_system *l = user;
-    l->s->schur.rough = !l->on->delassus->half_fails;
-    pl_schur_solve(l->ctx, &l->s->schur, false, x, y);
+    pl_schur_solve(&l->s->schur, false, x, y);
     return PL_OK;
 }
 

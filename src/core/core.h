@@ -38,14 +38,10 @@ typedef struct pl_limits {
     int block_lu;            /* columns of an LU that are factored at once */
     int block_front;         /* columns of a front that are factored at once */
     int tile_front;          /* columns of its rest that one thread subtracts at once */
-    int block_triangle;      /* most columns of a panel of a triangle in half precision */
     double pieces_supernode; /* values of a product with a supernode at the top that is cut in pieces */
-    double pieces_strips;    /* values of a product in half precision that is cut in pieces */
 
     /* Half precision besides single, from here on. */
     double half_factor; /* values of a Cholesky factor: fewer stay in the cache */
-    int half_rows;      /* strong rows of the contact system's LU, */
-    int half_solves;    /* once it was solved with so many times: a copy saves more than it costs */
 
     /* Contacts. */
     int gmres_contacts;     /* systems with W are solved by GMRES: a step with an old LU is cheaper than

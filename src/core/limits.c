@@ -19,12 +19,8 @@ static const pl_limits usual = {
     .block_lu = 96,
     .block_front = 128,
     .tile_front = 192,
-    .block_triangle = 512,
     .pieces_supernode = 300000,
-    .pieces_strips = 40000,
     .half_factor = 3000000,
-    .half_rows = 300,
-    .half_solves = 4,
     .gmres_contacts = 48,
     .unordered_vertices = 8,
 };
@@ -36,7 +32,6 @@ static const pl_limits least = {
     .block_lu = 8,
     .block_front = 8,
     .tile_front = 12,
-    .block_triangle = 40,
     .gmres_contacts = 1,
 };
 
