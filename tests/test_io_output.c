@@ -17,6 +17,10 @@ static const char scene_text[] =
     "{\"name\": \"sheet\", \"mesh\": {\"rectangle\": {\"width\": 0.2, \"height\": 0.2, \"cell\": "
     "0.1}},\n"
     "\"transform\": {\"translate\": [1, 0, 1]}}],\n"
+    "\"muscles\": [{\"body\": \"box\", \"elements\": [0, 3], \"direction\": [1, 0, 0], "
+    "\"stiffness\": 10, \"activation\": 0.5},\n"
+    "{\"body\": 0, \"elements\": [3, 4], \"direction\": [1, 0, 0], \"stiffness\": 10, "
+    "\"table\": [[0, 0], [0.04, 0.25], [0.08, 0]]}],\n"
     "\"colliders\": [{\"shape\": {\"half_space\": {}}, \"friction\": 0.3}]}";
 
 typedef struct fixture {
@@ -107,6 +111,11 @@ static void check_volume(fixture *f)
     vtu_array(&v, "stress", 72 * m);
     vtu_array(&v, "von_mises", 8 * m);
     vtu_array(&v, "energy", 8 * m);
+    double activation[6];
+    memcpy(activation, vtu_array(&v, "activation", 8 * m), sizeof activation);
+    const double expected[6] = {0.5, 0, 0, 0.5, 0.25, 0};
+    for (int e = 0; e < 6; e++)
+        assert_close(activation[e], expected[e], 1e-15);
     const unsigned char *types = vtu_array(&v, "types", m);
     assert_int_equal(types[0], 10);    /* the box's tets come first */
     assert_int_equal(types[m - 1], 5); /* the cloth's triangles last */

@@ -73,6 +73,7 @@ static void scene_keys(void **unused)
          "\"name\", \"description\", \"time_step\", \"steps\", \"gravity\", "
          "\"tolerance\", \"max_iterations\", \"max_splits\", \"contact_epsilon2\", "
          "\"contact_margin\", \"solver\", \"bodies\", \"pins\", \"forces\", \"wind\", \"attachments\", "
+         "\"muscles\", "
          "\"colliders\", \"friction\", \"outputs\""},
         {"\"steps\": 1.5,", "s.json:3: steps: expected a whole number >= 0, got 1.5"},
         {"\"steps\": 3000000000,", "s.json:3: steps: expected a whole number >= 0, got 3000000000"},

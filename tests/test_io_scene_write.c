@@ -2,6 +2,7 @@
 #include "common_alloc.h"
 
 #include "sim/scene.h"
+#include "terms/muscle.h"
 
 #include <pliant/io.h>
 
@@ -55,6 +56,11 @@ static const char everything[] =
     " \"attachments\": [{\"body\": 0, \"vertices\": [3, 5, 6, 1], \"weights\": [0.1, 0.2, 0.3, 0.4],\n"
     "                   \"to_body\": 1, \"to_vertices\": [0, 1, 2], \"compliance\": 3e-5},\n"
     "                  {\"body\": 1, \"vertices\": [3], \"to_collider\": \"collider1\"}],\n"
+    " \"muscles\": [{\"body\": 0, \"path\": [[0, 0, 0], [1, 0, 0], [1, 1, 1]], \"radius\": 3, "
+    "\"law\": \"force\",\n"
+    "               \"table\": [[0, 0.2], [1, 3]]},\n"
+    "              {\"body\": \"bar\", \"elements\": [7, 3, 5], \"direction\": [0.1, 0.2, 0.3],\n"
+    "               \"stiffness\": 123.4, \"activation\": 0.7}],\n"
     " \"friction\": [{\"body\": \"bar\", \"collider\": \"floor\", \"value\": 0.25}]}\n";
 
 static pl_scene *load(pl_context *ctx, const char *text, pl_scene_file_info *info)
@@ -169,6 +175,19 @@ static void assert_same_attachments(const pl_scene *a, const pl_scene *b)
     }
 }
 
+static void assert_same_muscles(const pl_scene *a, const pl_scene *b)
+{
+    assert_int_equal(pl_muscle_count(a), pl_muscle_count(b));
+    for (int i = 0; i < pl_muscle_count(a); i++) {
+        const pl_muscle *m = pl_muscle_get(a, i), *n = pl_muscle_get(b, i);
+        assert_true(m->body == n->body && m->law == n->law && m->count == n->count);
+        assert_memory_equal(m->element, n->element, sizeof(int) * (size_t)m->count);
+        assert_bits(m->direction, n->direction, 3 * (size_t)m->count);
+        assert_bits(m->along, n->along, 4 * (size_t)m->count);
+        assert_same_curve(&m->activation, &n->activation);
+    }
+}
+
 static void assert_same_scene(const pl_scene *a, const pl_scene *b)
 {
     const pl_scene_def d = pl_scene_get_def(a), e = pl_scene_get_def(b);
@@ -180,6 +199,7 @@ static void assert_same_scene(const pl_scene *a, const pl_scene *b)
     assert_same_parts(a, b);
     assert_same_colliders(a, b);
     assert_same_attachments(a, b);
+    assert_same_muscles(a, b);
     for (int c = 0; c < PL_CHANNEL_COUNT; c++)
         if (pl_channel_get((pl_channel)c)->role == PL_PARAMETER)
             assert_bits(a->params.values->of[c], b->params.values->of[c],

@@ -342,6 +342,35 @@ typedef struct pl_attachment_def {
 PL_API pl_attachment_def pl_attachment_def_default(void);
 PL_API pl_status pl_scene_add_attachment(pl_scene *scene, const pl_attachment_def *def, int *index);
 
+/* How hard a fibre of length l (1 at rest) pulls at activation a: T, in units of the stiffness k. */
+typedef enum pl_muscle_law {
+    PL_MUSCLE_TENSION, /* to the length 1 - a, never pushing: (x + sqrt(x^2 + e^2))/2, x = l - (1 - a),
+                          e = 0.02; a < 1 */
+    PL_MUSCLE_SPRING,  /* to the length 1 - a, pushing when shorter: l - (1 - a); a < 1 */
+    PL_MUSCLE_FORCE,   /* in proportion to activation and length: a l; a >= 0, relaxed at 0 */
+} pl_muscle_law;
+
+/* Fibres in the tets of a solid body. Which tets: `elements`; or those whose centre is within `radius`
+ * of the polyline `path`; or, with neither, all. Which way, in the rest shape: `directions`, or with
+ * none along the segment of the path nearest to the tet's centre. */
+typedef struct pl_muscle_def {
+    int body;
+    int element_count;
+    const int *elements; /* [element_count], of the body, each once; NULL = by the path */
+    int point_count;
+    const double *path;       /* [point_count, 3] m */
+    double radius;            /* m; 0 = the path does not choose tets */
+    int direction_count;      /* 0, 1 for all tets, or one for each that is listed */
+    const double *directions; /* [direction_count, 3] of any length but 0 */
+    pl_muscle_law law;
+    double stiffness;  /* k, Pa, > 0; default 1e5 */
+    double activation; /* a; default 0 */
+    pl_table table;    /* width 1; replaces activation when it has rows */
+} pl_muscle_def;
+
+PL_API pl_muscle_def pl_muscle_def_default(void);
+PL_API pl_status pl_scene_add_muscle(pl_scene *scene, const pl_muscle_def *def, int *muscle);
+
 /* What a scene holds. */
 typedef struct pl_scene_info {
     int body_count, vertex_count, element_count; /* tets and cloth triangles of all bodies */
@@ -369,6 +398,9 @@ PL_API pl_status pl_scene_body(const pl_scene *scene, int body, pl_body_info *in
 PL_API pl_status pl_scene_collider(const pl_scene *scene, int collider, pl_collider_def *def);
 /* An attachment as it was added, with its present compliance. */
 PL_API pl_status pl_scene_attachment(const pl_scene *scene, int index, pl_attachment_def *def);
+/* A muscle with its present stiffness, its tets listed, a direction for each, and no path. What def
+ * points to is the scene's. The table has no rows where the activation is constant. */
+PL_API pl_status pl_scene_muscle(const pl_scene *scene, int muscle, pl_muscle_def *def);
 PL_API pl_context *pl_scene_context(const pl_scene *scene);
 
 /* ------------------------------------------------------------------------------- channels */
@@ -391,6 +423,7 @@ typedef enum pl_channel {
     PL_COLLIDER_POSE, /* of every collider: position m, unit quaternion w,x,y,z; its derivative is per m
                          of translation (3) and per rad of rotation about the world axes through the
                          collider's position (3) */
+    PL_ACTIVATION,    /* of every muscle, as its law takes it */
     /* parameters, that stay as they are during a rollout */
     PL_YOUNG,                 /* Pa, of every element */
     PL_POISSON,               /* of every element */
@@ -400,6 +433,7 @@ typedef enum pl_channel {
     PL_FRICTION,              /* of every collider with every body, [collider_count, body_count] */
     PL_COMPLIANCE,            /* m/N, of every pin */
     PL_ATTACHMENT_COMPLIANCE, /* m/N, of every attachment */
+    PL_MUSCLE_STIFFNESS,      /* Pa, of every muscle */
     PL_CHANNEL_COUNT
 } pl_channel;
 
@@ -416,6 +450,7 @@ typedef enum pl_owner {
     PL_OWNER_PIN,
     PL_OWNER_COLLIDER,
     PL_OWNER_ATTACHMENT,
+    PL_OWNER_MUSCLE,
     PL_OWNER_COUNT
 } pl_owner;
 
@@ -499,7 +534,8 @@ typedef struct pl_state {
     double time;                     /* s */
     int step;                        /* steps done */
     double *input[PL_CHANNEL_COUNT]; /* [rows, width] of inputs that move during a step (pin_target,
-                                        collider_pose): where the last one left them; others NULL */
+                                        collider_pose, activation): where the last one left them; others
+                                        NULL */
     int contact_count, contact_capacity;
     pl_contact *contacts; /* [contact_count] of the last step; sorted by vertex, then collider */
 } pl_state;

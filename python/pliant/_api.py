@@ -271,6 +271,30 @@ pl_attachment_def._fields_ = [
     ("collider", c_int),
     ("compliance", c_double),
 ]
+PL_MUSCLE_TENSION = 0
+PL_MUSCLE_SPRING = 1
+PL_MUSCLE_FORCE = 2
+pl_muscle_law = c_int
+
+
+class pl_muscle_def(Structure):
+    pass
+
+
+pl_muscle_def._fields_ = [
+    ("body", c_int),
+    ("element_count", c_int),
+    ("elements", POINTER(c_int)),
+    ("point_count", c_int),
+    ("path", POINTER(c_double)),
+    ("radius", c_double),
+    ("direction_count", c_int),
+    ("directions", POINTER(c_double)),
+    ("law", pl_muscle_law),
+    ("stiffness", c_double),
+    ("activation", c_double),
+    ("table", pl_table),
+]
 
 
 class pl_scene_info(Structure):
@@ -311,15 +335,17 @@ PL_FORCE = 3
 PL_WIND = 4
 PL_PIN_TARGET = 5
 PL_COLLIDER_POSE = 6
-PL_YOUNG = 7
-PL_POISSON = 8
-PL_DENSITY = 9
-PL_BENDING = 10
-PL_DAMPING = 11
-PL_FRICTION = 12
-PL_COMPLIANCE = 13
-PL_ATTACHMENT_COMPLIANCE = 14
-PL_CHANNEL_COUNT = 15
+PL_ACTIVATION = 7
+PL_YOUNG = 8
+PL_POISSON = 9
+PL_DENSITY = 10
+PL_BENDING = 11
+PL_DAMPING = 12
+PL_FRICTION = 13
+PL_COMPLIANCE = 14
+PL_ATTACHMENT_COMPLIANCE = 15
+PL_MUSCLE_STIFFNESS = 16
+PL_CHANNEL_COUNT = 17
 pl_channel = c_int
 pl_channels = c_ulonglong
 PL_START = 0
@@ -332,7 +358,8 @@ PL_OWNER_WIND = 2
 PL_OWNER_PIN = 3
 PL_OWNER_COLLIDER = 4
 PL_OWNER_ATTACHMENT = 5
-PL_OWNER_COUNT = 6
+PL_OWNER_MUSCLE = 6
+PL_OWNER_COUNT = 7
 pl_owner = c_int
 PL_ROW_OWNER = 0
 PL_ROW_VERTEX = 1
@@ -395,7 +422,7 @@ pl_state._fields_ = [
     ("v", POINTER(c_double)),
     ("time", c_double),
     ("step", c_int),
-    ("input", POINTER(c_double) * 15),
+    ("input", POINTER(c_double) * 17),
     ("contact_count", c_int),
     ("contact_capacity", c_int),
     ("contacts", POINTER(pl_contact)),
@@ -407,7 +434,7 @@ class pl_inputs(Structure):
 
 
 pl_inputs._fields_ = [
-    ("of", POINTER(c_double) * 15),
+    ("of", POINTER(c_double) * 17),
 ]
 PL_STAGE_LOCAL = 0
 PL_STAGE_ASSEMBLE = 1
@@ -477,7 +504,7 @@ class pl_gradient(Structure):
 pl_gradient._fields_ = [
     ("wanted", pl_channels),
     ("steps", c_int),
-    ("of", POINTER(c_double) * 15),
+    ("of", POINTER(c_double) * 17),
 ]
 PL_ADJOINT_AUTO = 0
 PL_ADJOINT_DIRECT = 1
@@ -1059,11 +1086,14 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_scene_set_friction": (pl_status, [POINTER(pl_scene), c_int, c_int, c_double]),
     "pl_attachment_def_default": (pl_attachment_def, []),
     "pl_scene_add_attachment": (pl_status, [POINTER(pl_scene), POINTER(pl_attachment_def), POINTER(c_int)]),
+    "pl_muscle_def_default": (pl_muscle_def, []),
+    "pl_scene_add_muscle": (pl_status, [POINTER(pl_scene), POINTER(pl_muscle_def), POINTER(c_int)]),
     "pl_scene_get_info": (pl_scene_info, [POINTER(pl_scene)]),
     "pl_scene_get_def": (pl_scene_def, [POINTER(pl_scene)]),
     "pl_scene_body": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_body_info)]),
     "pl_scene_collider": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_collider_def)]),
     "pl_scene_attachment": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_attachment_def)]),
+    "pl_scene_muscle": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_muscle_def)]),
     "pl_scene_context": (POINTER(pl_context), [POINTER(pl_scene)]),
     "pl_channel_get": (POINTER(pl_channel_info), [pl_channel]),
     "pl_channel_find": (pl_channel, [c_char_p]),

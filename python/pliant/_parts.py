@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._library import Array, text
 from ._mesh import Mesh
 
+Reference = Union[int, str]
+Table = tuple[ArrayLike, ArrayLike]  # times [k] s, values [k, width]
 Overrides = Union[Mapping[str, Any], Sequence[str]]
 
 MODELS = ("arap", "corotated", "neo_hookean")
@@ -19,8 +22,9 @@ READINGS = ("exact", "projective")
 SOLVERS = ("auto", "direct", "lagged", "constant")
 SHAPES = ("half_space", "sphere", "box", "cylinder", "capsule", "mesh")
 PER = ("vertex", "group", "mass")
+LAWS = ("tension", "spring", "force")
 WORDS = {"model": ("PL_", MODELS), "reading": ("PL_", READINGS), "solver": ("PL_SOLVER_", SOLVERS),
-         "shape": ("PL_", SHAPES), "per": ("PL_PER_", PER)}
+         "shape": ("PL_", SHAPES), "per": ("PL_PER_", PER), "law": ("PL_MUSCLE_", LAWS)}
 
 
 @dataclass(frozen=True)

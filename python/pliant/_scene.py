@@ -13,19 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _api
+from ._actuators import Actuators
 from ._channel import CHANNELS, INPUTS, PARAMETERS, Channel, channel, check_keywords
 from ._library import (ArgumentError, Array, Context, Handle, Owner, PathLike, default_context,
                        double_p, doubles, fill, instance, int_p, integer, integers, lib, real, text, vector,
                        view)
 from ._mesh import Mesh, plain
-from ._parts import SHAPES, WORDS, Body, Collider, Overrides, encode_overrides, plain_json
+from ._parts import (SHAPES, WORDS, Body, Collider, Overrides, Reference, Table, encode_overrides,
+                     plain_json)
 from ._state import State, StepInfo
 
 if TYPE_CHECKING:
     from ._rollout import Rollout
-
-Reference = Union[int, str]
-Table = tuple[ArrayLike, ArrayLike]  # times [k] s, values [k, width]
 
 
 def _count(name: str, doc: str) -> Any:
@@ -36,7 +35,7 @@ def _count(name: str, doc: str) -> Any:
     return property(get, doc=doc)
 
 
-class Scene(Owner):
+class Scene(Actuators, Owner):
     """Bodies, what holds and drives them, and what they touch.
 
     A scene can be copied (copy.copy) and pickled; an unpickled one is in the default context.
@@ -421,8 +420,9 @@ class Scene(Owner):
         """The shape of an input over `steps` steps, of a parameter, or of "position" and "velocity"."""
         c = channel(name)
         if c.role == "input":
-            return (steps, self._rows[name], c.width)
-        rows = (self._owners[name], self._info.body_count) if c.row == "body" else (self._rows[name],)
+            rows: tuple[int, ...] = (steps, self._rows[name])
+        else:
+            rows = (self._owners[name], self._info.body_count) if c.row == "body" else (self._rows[name],)
         return (*rows, c.width) if c.width > 1 else rows
 
     # --- parameters
@@ -430,7 +430,7 @@ class Scene(Owner):
     def get(self, name: str) -> Array:
         """A parameter as an array shaped as shape_of tells: young (Pa), poisson, density (kg/m^3),
         bending (N m), damping (1/s) are [element_count], friction [collider_count, body_count],
-        compliance (m/N) [pin_count]."""
+        compliance (m/N) [pin_count], attachment_compliance (m/N) and muscle_stiffness (Pa) one each."""
         c = channel(name, PARAMETERS)
         with self._core as core:
             values = np.empty(self.shape_of(name))

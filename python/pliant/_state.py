@@ -111,12 +111,13 @@ class State(Owner):
     def inputs(self) -> dict[str, Array]:
         """Inputs that move during a step, where the last one left them: views, also as attributes.
         pin_target [pin_vertex_count, 3] m; collider_pose [collider_count, 7], position and quaternion
-        w, x, y, z."""
+        w, x, y, z; activation [muscles]."""
         given, found = self._pointer.contents.input, {}
         for name in INPUTS:
             c = CHANNELS[name]
             if given[c.index]:
-                found[name] = view(self._handle, given[c.index], (self._rows[name], c.width))
+                shape = (self._rows[name], c.width) if c.width > 1 else (self._rows[name],)
+                found[name] = view(self._handle, given[c.index], shape)
         return found
 
     def __getattr__(self, name: str) -> Array:

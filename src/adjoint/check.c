@@ -240,7 +240,9 @@ static void choose_direction(const check *c, const pl_knob *k, int index, pl_che
         double r = random_number(&seed), along = most > 0 ? k->weight[i] * g[i] / most : 1;
         d[i] = k->weight[i] * (row->along_gradient ? along : r);
         row->values += d[i] != 0;
-        bool low = k->base[i] <= k->lower, high = k->base[i] >= k->upper;
+        double lower, upper;
+        pl_knob_range(&c->trial, k, i, &lower, &upper);
+        bool low = k->base[i] <= lower, high = k->base[i] >= upper;
         row->one_sided |= d[i] != 0 && (low || high);
         d[i] = low ? fabs(d[i]) : high ? -fabs(d[i]) : d[i];
     }

@@ -26,8 +26,7 @@ typedef struct pl_knob {
     int count;
     double *base;   /* [count] as they are; of poses the increments, all 0 */
     double *weight; /* [count] natural size of a change; 0 = not to be moved */
-    double lower, upper;
-    double *poses; /* [steps, rows, 7] as they are, of poses alone */
+    double *poses;  /* [steps, rows, 7] as they are, of poses alone */
 } pl_knob;
 
 pl_status pl_trial_create(pl_sim *sim, const pl_state *start, const pl_inputs *inputs, int steps,
@@ -39,6 +38,8 @@ pl_status pl_trial_run(pl_trial *t, bool tape, pl_progress_fn progress, void *us
 
 pl_status pl_knob_create(const pl_trial *t, pl_channel channel, pl_knob *out);
 void pl_knob_free(pl_context *ctx, pl_knob *k);
+/* The range of its i-th number. */
+void pl_knob_range(const pl_trial *t, const pl_knob *k, int i, double *lower, double *upper);
 /* Moves the trial (its start, inputs or parameters) to base + e direction [count]; e = 0
  * puts it back as it was. */
 pl_status pl_knob_turn(pl_trial *t, const pl_knob *k, const double *direction, double e);

@@ -3,6 +3,7 @@
 #include "adjoint/check.h"
 
 #include "core/vec.h"
+#include "terms/term.h"
 
 /* ------------------------------------------------------------------------------- the trial */
 
@@ -135,7 +136,7 @@ pl_status pl_knob_create(const pl_trial *t, pl_channel channel, pl_knob *k)
     pl_context *ctx = t->sim->ctx;
     pl_status status = PL_OK;
     bool parameter = info->role == PL_PARAMETER, pose = info->blend == PL_BLEND_POSE;
-    *k = (pl_knob){.channel = channel, .lower = info->lower, .upper = info->upper};
+    *k = (pl_knob){.channel = channel};
     k->count = (int)pl_gradient_size(scene, channel, t->steps);
     PL_NEW(ctx, k->base, k->count, done);
     PL_NEW(ctx, k->weight, k->count, done);
@@ -162,6 +163,17 @@ void pl_knob_free(pl_context *ctx, pl_knob *k)
     pl_free(ctx, k->weight);
     pl_free(ctx, k->poses);
     *k = (pl_knob){0};
+}
+
+void pl_knob_range(const pl_trial *t, const pl_knob *k, int i, double *lower, double *upper)
+{
+    const pl_channel_info *info = pl_channel_get(k->channel);
+    *lower = info->lower;
+    *upper = info->upper;
+    if (info->role == PL_INPUT)
+        pl_terms_range(t->sim->scene, k->channel,
+                       i / info->gradient_width % pl_scene_row_count(t->sim->scene, k->channel), lower,
+                       upper);
 }
 
 /* pose = base moved by d (3) and turned by the rotation vector d + 3 about its own position. */

@@ -1,7 +1,8 @@
 /*
  * One moment of a simulation as VTU files. Points of the volume carry displacement (from the rest
- * shape) and velocity, its cells stress (Cauchy, Pa), von Mises stress, energy (J) and body; points of
- * the surface carry displacement, velocity and the contact forces (N), normal and tangential apart.
+ * shape) and velocity, its cells stress (Cauchy, Pa), von Mises stress, energy (J), body and, in scenes
+ * with muscles, activation; points of the surface carry displacement, velocity and the contact forces
+ * (N), normal and tangential apart.
  */
 #include "io/output.h"
 
@@ -64,21 +65,42 @@ static pl_status write_grid(pl_output *output, const char *folder, int step, con
     return status;
 }
 
+/* Of each element the largest of the muscles it is in, 0 where there are none. */
+static pl_status gather_activation(const pl_output *output, const pl_state *state, double *activation)
+{
+    memset(activation, 0, sizeof *activation * (size_t)output->element_count);
+    for (int m = 0; m < pl_scene_owner_count(output->scene, PL_OWNER_MUSCLE); m++) {
+        pl_muscle_def muscle;
+        pl_body_info body;
+        PL_TRY(pl_scene_muscle(output->scene, m, &muscle));
+        PL_TRY(pl_scene_body(output->scene, muscle.body, &body));
+        for (int k = 0; k < muscle.element_count; k++) {
+            double *of = &activation[body.element_offset + muscle.elements[k]];
+            *of = fmax(*of, state->input[PL_ACTIVATION][m]);
+        }
+    }
+    return PL_OK;
+}
+
 static pl_status write_volume(pl_output *output, const pl_state *state)
 {
     double *energy = output->element_data, *von_mises = energy + output->element_count;
-    double *stress = von_mises + output->element_count;
+    double *activation = von_mises + output->element_count;
+    double *stress = activation + output->element_count;
+    bool muscles = pl_scene_owner_count(output->scene, PL_OWNER_MUSCLE) > 0;
     PL_TRY(pl_element_fields(output->sim, state, energy, stress, von_mises));
+    PL_TRY(gather_activation(output, state, activation));
     columns c = gather(output, &output->volume_grid, state);
     const pl_vtu_field points[] = {{"displacement", 3, c.displacement}, {"velocity", 3, c.velocity}};
     const pl_vtu_field cells[] = {{"stress", 9, stress},
                                   {"von_mises", 1, von_mises},
                                   {"energy", 1, energy},
-                                  {"body", 1, output->volume_grid.body}};
+                                  {"body", 1, output->volume_grid.body},
+                                  {"activation", 1, activation}};
     return write_grid(output, "volume", state->step, &output->volume_grid,
                       (pl_vtu){.point_field_count = 2,
                                .point_fields = points,
-                               .cell_field_count = 4,
+                               .cell_field_count = muscles ? 5 : 4,
                                .cell_fields = cells});
 }
 

@@ -103,6 +103,7 @@ static void describe_expected(const pl_key *key, char *out, size_t size)
                  unit);
         break;
     case PL_KEY_VERTICES:
+    case PL_KEY_ELEMENTS:
         snprintf(out, size, "[index, ...], {\"group\": name} or {\"box\": [[x, y, z], [x, y, z]]} (m)");
         break;
     case PL_KEY_REFERENCE:
@@ -417,6 +418,7 @@ static pl_status check_value(const pl_document *document, const pl_key *key, con
     case PL_KEY_FIELD:
         return check_field(document, key, value, place);
     case PL_KEY_VERTICES:
+    case PL_KEY_ELEMENTS:
         return check_vertices(document, key, value, place);
     }
     return good ? PL_OK : unexpected(document, key, value, place);

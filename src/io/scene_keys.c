@@ -274,6 +274,40 @@ const pl_spec pl_spec_attachment = {.title = "attachment",
                                     .size = sizeof(pl_attachment_def),
                                     .defaults = attachment_defaults};
 
+/* ------------------------------------------------------------------------------- actuators */
+
+static void muscle_defaults(void *into)
+{
+    *(pl_muscle_def *)into = pl_muscle_def_default();
+}
+
+static const char *const law_names[] = {"tension", "spring", "force", NULL};
+
+static const pl_key muscle_keys[] = {
+    {"body", PL_KEY_REFERENCE, UNREAD, .required = true, .doc = "Name or index of a solid."},
+    {"elements", PL_KEY_ELEMENTS, UNREAD,
+     .doc = "Which tets: indices, a group, or those whose centre lies in a box of the rest shape; "
+            "without them those around the path, or else all."},
+    {"path", PL_KEY_POINTS, UNREAD, .length = 3, .unit = "m",
+     .doc = "Polyline in the rest shape; fibres run along its segment nearest to them."},
+    {"radius", PL_KEY_NUMBER, AT(pl_muscle_def, radius), NOT_NEGATIVE, .unit = "m",
+     .doc = "Instead of elements: tets whose centre is so near to the path."},
+    {"direction", PL_KEY_VECTOR, UNREAD, .length = 3, ANY,
+     .doc = "Of all fibres in the rest shape, of any length but 0."},
+    {"directions", PL_KEY_POINTS, UNREAD, .length = 3,
+     .doc = "One for each of the listed elements, instead of direction."},
+    {"law", PL_KEY_CHOICE, AT(pl_muscle_def, law), .choices = law_names,
+     .doc = "tension: pulls to the length 1 - activation and never pushes; spring: pushes as well; "
+            "force: pulls in proportion to activation and length."},
+    {"stiffness", PL_KEY_NUMBER, AT(pl_muscle_def, stiffness), POSITIVE, .unit = "Pa",
+     .doc = "Of the fibres."},
+    {"activation", PL_KEY_NUMBER, AT(pl_muscle_def, activation), ANY,
+     .doc = "< 1 for tension and spring, >= 0 for force."},
+    {"table", PL_KEY_ROWS, UNREAD, .length = 1, .doc = "Activation over time, instead of activation."},
+};
+const pl_spec pl_spec_muscle = {
+    .title = "muscle", COUNT(muscle_keys), .size = sizeof(pl_muscle_def), .defaults = muscle_defaults};
+
 /* ------------------------------------------------------------------------------- colliders */
 
 static void collider_defaults(void *into)
@@ -410,6 +444,7 @@ static const pl_key scene_keys[] = {
     {"wind", PL_KEY_LIST, UNREAD, .spec = &pl_spec_wind, .doc = "Wind on surfaces."},
     {"attachments", PL_KEY_LIST, UNREAD, .spec = &pl_spec_attachment,
      .doc = "Springs between points of bodies, or of a body and an obstacle."},
+    {"muscles", PL_KEY_LIST, UNREAD, .spec = &pl_spec_muscle, .doc = "Fibres that pull."},
     {"colliders", PL_KEY_LIST, UNREAD, .spec = &pl_spec_collider, .doc = "Rigid obstacles."},
     {"friction", PL_KEY_LIST, UNREAD, .spec = &pl_spec_friction,
      .doc = "Coefficients of single pairs of body and collider."},

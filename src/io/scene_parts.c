@@ -1,5 +1,5 @@
-/* Pins, forces, wind, colliders and friction pairs of a scene file: what refers to bodies or obstacles.
- */
+/* Pins, forces, wind, colliders, friction pairs, attachments and muscles of a scene file: what refers
+ * to bodies or obstacles. */
 #include "io/scene_spec.h"
 
 #include <stdio.h>
@@ -84,18 +84,19 @@ static pl_status build_table(const pl_document *document, const json_t *object, 
     return PL_OK;
 }
 
-/* ------------------------------------------------------------------------------- sets of vertices */
+/* ------------------------------------------------------------------------------- sets */
 
-typedef struct vertex_set {
+/* Of vertices, or of elements. */
+typedef struct index_set {
     int count;
     int *index;
-} vertex_set;
+} index_set;
 
-static void keep_marked(int vertex_count, const bool *marked, vertex_set *out)
+static void keep_marked(int count, const bool *marked, index_set *out)
 {
-    for (int v = 0; v < vertex_count; v++)
-        if (marked[v])
-            out->index[out->count++] = v;
+    for (int i = 0; i < count; i++)
+        if (marked[i])
+            out->index[out->count++] = i;
 }
 
 /* Marks the vertices of a group of that name: of vertices, or else of the elements' corners. */
@@ -122,21 +123,35 @@ static bool mark_group(const pl_mesh *mesh, const char *name, bool *marked)
     return false;
 }
 
-static void mark_box(const pl_mesh *mesh, const json_t *box, bool *marked)
+/* Marks the elements of a group of that name. */
+static bool mark_element_group(const pl_body_info *body, const char *name, bool *marked)
 {
-    for (int v = 0; v < mesh->vertex_count; v++) {
-        marked[v] = true;
+    const pl_group *group =
+        pl_mesh_find_group(body->mesh, name, body->cloth ? PL_GROUP_TRIANGLE : PL_GROUP_TET);
+    for (int i = 0; group && i < group->count; i++)
+        marked[group->index[i]] = true;
+    return group;
+}
+
+/* Marks those of `count` points in the box, each the mean of `width` vertices. */
+static void mark_box(const pl_mesh *mesh, int count, int width, const int *corners, const json_t *box,
+                     bool *marked)
+{
+    for (int i = 0; i < count; i++) {
+        marked[i] = true;
         for (size_t k = 0; k < 3; k++) {
             double a = json_number_value(json_array_get(json_array_get(box, 0), k));
             double b = json_number_value(json_array_get(json_array_get(box, 1), k));
-            double x = mesh->vertices[3 * (size_t)v + k];
-            marked[v] = marked[v] && x >= fmin(a, b) && x <= fmax(a, b);
+            double x = 0;
+            for (int c = 0; c < width; c++)
+                x += mesh->vertices[3 * (size_t)(corners ? corners[i * width + c] : i) + k] / width;
+            marked[i] = marked[i] && x >= fmin(a, b) && x <= fmax(a, b);
         }
     }
 }
 
-/* Says that a box holds no vertex, and where there are some. */
-static pl_status nothing_there(const pl_document *document, const pl_body_info *body,
+/* Says that a box holds none of what is asked for, and where there are some. */
+static pl_status nothing_there(const pl_document *document, const pl_body_info *body, const char *what,
                                const pl_place *place)
 {
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
@@ -145,48 +160,53 @@ static pl_status nothing_there(const pl_document *document, const pl_body_info *
         high[i % 3] = fmax(high[i % 3], body->mesh->vertices[i]);
     }
     return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
-                            "no vertex of \"%s\" is there: its rest shape reaches from "
+                            "no %s of \"%s\" is there: its rest shape reaches from "
                             "[%g, %g, %g] to [%g, %g, %g] m",
-                            body->name, low[0], low[1], low[2], high[0], high[1], high[2]);
+                            what, body->name, low[0], low[1], low[2], high[0], high[1], high[2]);
 }
 
-/* The vertices a "vertices" value names; an index out of range is the scene's to refuse. */
-static pl_status build_vertices(const pl_document *document, const pl_scene *scene, int body,
-                                const json_t *object, const pl_place *place, vertex_set *out)
+/* The vertices, or elements, that a value names; an index out of range is the scene's to refuse. */
+static pl_status build_set(const pl_document *document, const pl_scene *scene, int body,
+                           const json_t *object, const char *key, bool elements, const pl_place *place,
+                           index_set *out)
 {
-    const json_t *value = json_object_get(object, "vertices");
+    const json_t *value = json_object_get(object, key);
     const json_t *group = json_object_get(value, "group"), *box = json_object_get(value, "box");
-    const pl_place in = {place, "vertices", 0}, here = {&in, group ? "group" : "box", 0};
+    const pl_place in = {place, key, 0}, here = {&in, group ? "group" : "box", 0};
     pl_context *ctx = document->ctx;
     pl_status status = PL_OK;
     pl_body_info info;
     bool *marked = NULL;
-    *out = (vertex_set){0};
+    *out = (index_set){0};
     if (!value)
         return PL_OK;
     PL_TRY(pl_scene_body(scene, body, &info));
+    int count = elements ? info.element_count : info.vertex_count, width = info.cloth ? 3 : 4;
+    const int *corners = info.cloth ? info.mesh->triangles : info.mesh->tets;
     size_t listed = json_array_size(value);
-    PL_NEW(ctx, out->index, listed > (size_t)info.vertex_count ? listed : (size_t)info.vertex_count,
-           done);
-    PL_NEW(ctx, marked, info.vertex_count, done);
+    PL_NEW(ctx, out->index, listed > (size_t)count ? listed : (size_t)count, done);
+    PL_NEW(ctx, marked, count, done);
     for (size_t i = 0; i < listed; i++)
         out->index[out->count++] = (int)json_integer_value(json_array_get(value, i));
-    if (group && !mark_group(info.mesh, json_string_value(group), marked)) {
+    if (group && !(elements ? mark_element_group(&info, json_string_value(group), marked)
+                            : mark_group(info.mesh, json_string_value(group), marked))) {
         char known[256];
-        pl_describe_groups(info.mesh, ~0u, known, sizeof known);
+        unsigned kind = 1u << (info.cloth ? PL_GROUP_TRIANGLE : PL_GROUP_TET);
+        pl_describe_groups(info.mesh, elements ? kind : ~0u, known, sizeof known);
         status = pl_document_fail(document, &here, PL_ERROR_ARGUMENT,
-                                  "the mesh of \"%s\" has no group \"%s\"; it has %s", info.name,
-                                  json_string_value(group), known);
+                                  "the mesh of \"%s\" has no group%s \"%s\"; it has %s", info.name,
+                                  elements ? " of elements" : "", json_string_value(group), known);
         goto done;
     }
     if (box)
-        mark_box(info.mesh, box, marked);
-    keep_marked(info.vertex_count, marked, out);
+        mark_box(info.mesh, count, elements ? width : 1, elements ? corners : NULL, box, marked);
+    keep_marked(count, marked, out);
     if (out->count == 0 && box)
-        status = nothing_there(document, &info, &here);
+        status = nothing_there(document, &info, elements ? "element" : "vertex", &here);
     else if (out->count == 0)
         status = pl_document_fail(document, group ? &here : &in, PL_ERROR_ARGUMENT,
-                                  "expected vertices of \"%s\", got none", info.name);
+                                  "expected %s of \"%s\", got none", elements ? "elements" : "vertices",
+                                  info.name);
 done:
     pl_free(ctx, marked);
     return status;
@@ -198,13 +218,13 @@ static pl_status build_pin(const pl_document *document, pl_scene *scene, const j
                            const pl_place *place)
 {
     pl_status status = PL_OK;
-    vertex_set vertices = {0};
+    index_set vertices = {0};
     table offset = {0}, rotation = {0};
     pl_pin_def def;
     pl_spec_pin.defaults(&def);
     pl_spec_read(&pl_spec_pin, object, &def);
     PL_CHECK(resolve(document, object, "body", "bodies", "body", place, &def.body), done);
-    PL_CHECK(build_vertices(document, scene, def.body, object, place, &vertices), done);
+    PL_CHECK(build_set(document, scene, def.body, object, "vertices", false, place, &vertices), done);
     PL_CHECK(build_table(document, object, "offset", 3, &offset), done);
     PL_CHECK(build_table(document, object, "rotation", 4, &rotation), done);
     def.vertex_count = vertices.count;
@@ -225,13 +245,13 @@ static pl_status build_force(const pl_document *document, pl_scene *scene, const
                              const pl_place *place)
 {
     pl_status status = PL_OK;
-    vertex_set vertices = {0};
+    index_set vertices = {0};
     table rows = {0};
     pl_force_def def;
     pl_spec_force.defaults(&def);
     pl_spec_read(&pl_spec_force, object, &def);
     PL_CHECK(resolve(document, object, "body", "bodies", "body", place, &def.body), done);
-    PL_CHECK(build_vertices(document, scene, def.body, object, place, &vertices), done);
+    PL_CHECK(build_set(document, scene, def.body, object, "vertices", false, place, &vertices), done);
     PL_CHECK(build_table(document, object, "table", 3, &rows), done);
     def.vertex_count = vertices.count;
     def.vertices = vertices.index;
@@ -348,6 +368,62 @@ static pl_status build_attachment(const pl_document *document, pl_scene *scene, 
     return status == PL_OK ? PL_OK : pl_document_fail_within(document, place, status);
 }
 
+/* Rows [count, 3] of an object; *rows is the caller's, NULL without the key. */
+static pl_status build_points(const pl_document *document, const json_t *object, const char *key,
+                              int *count, double **rows)
+{
+    const json_t *list = json_object_get(object, key);
+    *count = (int)json_array_size(list);
+    *rows = NULL;
+    if (*count == 0)
+        return PL_OK;
+    if (!(*rows = pl_alloc(document->ctx, 3 * (size_t)*count, sizeof **rows)))
+        return PL_ERROR_MEMORY;
+    for (size_t i = 0; i < 3 * (size_t)*count; i++)
+        (*rows)[i] = json_number_value(json_array_get(json_array_get(list, i / 3), i % 3));
+    return PL_OK;
+}
+
+static pl_status build_muscle(const pl_document *document, pl_scene *scene, const json_t *object,
+                              const pl_place *place)
+{
+    const json_t *one = json_object_get(object, "direction");
+    pl_status status = PL_OK;
+    index_set elements = {0};
+    double *path = NULL, *directions = NULL, direction[3];
+    table rows = {0};
+    pl_muscle_def def;
+    pl_spec_muscle.defaults(&def);
+    pl_spec_read(&pl_spec_muscle, object, &def);
+    PL_CHECK(resolve(document, object, "body", "bodies", "body", place, &def.body), done);
+    PL_CHECK(build_set(document, scene, def.body, object, "elements", true, place, &elements), done);
+    PL_CHECK(build_points(document, object, "path", &def.point_count, &path), done);
+    PL_CHECK(build_points(document, object, "directions", &def.direction_count, &directions), done);
+    PL_CHECK(build_table(document, object, "table", 1, &rows), done);
+    if (one && directions) {
+        status = pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                  "expected \"direction\" or \"directions\", got both");
+        goto done;
+    }
+    for (size_t k = 0; one && k < 3; k++)
+        direction[k] = json_number_value(json_array_get(one, k));
+    def.element_count = elements.count;
+    def.elements = elements.index;
+    def.path = path;
+    def.direction_count = one ? 1 : def.direction_count;
+    def.directions = one ? direction : directions;
+    def.table = rows.view;
+    status = pl_scene_add_muscle(scene, &def, NULL);
+    if (status != PL_OK)
+        pl_document_fail_within(document, place, status);
+done:
+    pl_free(document->ctx, elements.index);
+    pl_free(document->ctx, path);
+    pl_free(document->ctx, directions);
+    pl_free(document->ctx, rows.data);
+    return status;
+}
+
 /* References need names to be different. */
 static pl_status check_names(const pl_document *document, const char *list)
 {
@@ -371,10 +447,10 @@ pl_status pl_build_parts(const pl_document *document, pl_scene *scene)
     const struct {
         const char *key;
         pl_status (*build)(const pl_document *, pl_scene *, const json_t *, const pl_place *);
-    } parts[] = {{"bodies", pl_build_body},        {"pins", build_pin},
-                 {"forces", build_force},          {"wind", build_wind},
-                 {"colliders", build_collider},    {"friction", build_friction},
-                 {"attachments", build_attachment}};
+    } parts[] = {{"bodies", pl_build_body},         {"pins", build_pin},
+                 {"forces", build_force},           {"wind", build_wind},
+                 {"colliders", build_collider},     {"friction", build_friction},
+                 {"attachments", build_attachment}, {"muscles", build_muscle}};
     PL_TRY(check_names(document, "bodies"));
     PL_TRY(check_names(document, "colliders"));
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {

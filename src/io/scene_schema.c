@@ -134,6 +134,7 @@ static json_t *kind_schema(const pl_key *key, const char *defaults)
     case PL_KEY_FIELD:
         return field_schema(key);
     case PL_KEY_VERTICES:
+    case PL_KEY_ELEMENTS:
         return vertices_schema();
     case PL_KEY_REFERENCE:
         return json_pack("{s:[s, s]}", "type", "string", "integer");

@@ -75,6 +75,7 @@ typedef enum pl_key_kind {
     PL_KEY_SETS,      /* {"name": [index, ...]}; read by the builder */
     PL_KEY_FIELD,     /* double, or [number per element], or {"group": number}; the first is read */
     PL_KEY_VERTICES,  /* [index, ...], {"group": name} or {"box": [[x,y,z],[x,y,z]]}; by the builder */
+    PL_KEY_ELEMENTS,  /* the same of elements: tets of the group, or with their centre in the box */
     PL_KEY_REFERENCE, /* the name or index of a body or collider; by the builder */
 } pl_key_kind;
 
@@ -106,7 +107,8 @@ typedef struct pl_spec {
 } pl_spec;
 
 extern const pl_spec pl_spec_scene, pl_spec_body, pl_spec_mesh, pl_spec_transform, pl_spec_pin,
-    pl_spec_force, pl_spec_wind, pl_spec_attachment, pl_spec_collider, pl_spec_shape, pl_spec_friction;
+    pl_spec_force, pl_spec_wind, pl_spec_attachment, pl_spec_muscle, pl_spec_collider, pl_spec_shape,
+    pl_spec_friction;
 
 /* Checks a whole object, nested ones included: unknown keys, types, ranges, what is required. */
 pl_status pl_spec_check(const pl_document *document, const pl_spec *spec, const json_t *object,

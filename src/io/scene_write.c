@@ -6,6 +6,7 @@
 #include "io/report_text.h"
 #include "io/scene_spec.h"
 #include "sim/scene.h"
+#include "terms/muscle.h"
 
 #include <pliant/io.h>
 
@@ -398,6 +399,29 @@ static void write_attachment(writer *w)
     write_keys(w, &pl_spec_attachment, &def, &usual);
 }
 
+static void write_muscle(writer *w)
+{
+    pl_muscle_def usual = pl_muscle_def_default(), def = usual;
+    pl_scene_muscle(w->scene, w->index, &def);
+    bool straight = true;
+    for (int i = 3; i < 3 * def.direction_count; i++)
+        straight &= def.directions[i] == def.directions[i - 3];
+    integer(w, "body", def.body);
+    item(w, "elements");
+    integers(w, def.elements, def.element_count, 0);
+    if (straight) {
+        item(w, "direction");
+        numbers(w, NULL, def.directions, 3);
+    } else {
+        points(w, "directions", def.direction_count, def.directions);
+    }
+    if (def.table.count > 0)
+        def.activation = usual.activation;
+    write_keys(w, &pl_spec_muscle, &def, &usual);
+    if (def.table.count > 0)
+        table(w, "table", &pl_muscle_get(w->scene, w->index)->activation);
+}
+
 /* Coefficients that are not the collider's own. */
 static void write_friction(writer *w)
 {
@@ -433,7 +457,8 @@ static void write_parts(writer *w)
                  {"forces", PL_OWNER_FORCE, write_force},
                  {"wind", PL_OWNER_WIND, write_wind},
                  {"colliders", PL_OWNER_COLLIDER, write_collider},
-                 {"attachments", PL_OWNER_ATTACHMENT, write_attachment}};
+                 {"attachments", PL_OWNER_ATTACHMENT, write_attachment},
+                 {"muscles", PL_OWNER_MUSCLE, write_muscle}};
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         int count = pl_scene_owner_count(w->scene, parts[p].owner);
         if (count == 0 && parts[p].owner != PL_OWNER_BODY)

@@ -14,6 +14,8 @@ static const pl_channel_info table[] = {
                        .blend = PL_BLEND_LINEAR},
     [PL_COLLIDER_POSE] = {"collider_pose", "m, rad", PL_INPUT, PL_OWNER_COLLIDER, PL_ROW_OWNER, 7, 6,
                           ANY, .blend = PL_BLEND_POSE},
+    [PL_ACTIVATION] = {"activation", "", PL_INPUT, PL_OWNER_MUSCLE, PL_ROW_OWNER, 1, 1, ANY,
+                       .blend = PL_BLEND_LINEAR},
     [PL_YOUNG] = {"young", "Pa", PL_PARAMETER, PL_OWNER_BODY, PL_ROW_ELEMENT, 1, 1, 0, 1e15, true},
     [PL_POISSON] = {"poisson", "", PL_PARAMETER, PL_OWNER_BODY, PL_ROW_ELEMENT, 1, 1, 0, 0.499,
                     .usual = 0.1},
@@ -28,6 +30,8 @@ static const pl_channel_info table[] = {
                        1e15},
     [PL_ATTACHMENT_COMPLIANCE] = {"attachment_compliance", "m/N", PL_PARAMETER, PL_OWNER_ATTACHMENT,
                                   PL_ROW_OWNER, 1, 1, 1e-15, 1e15},
+    [PL_MUSCLE_STIFFNESS] = {"muscle_stiffness", "Pa", PL_PARAMETER, PL_OWNER_MUSCLE, PL_ROW_OWNER, 1,
+                             1, 0, 1e15, true},
 };
 _Static_assert(sizeof table / sizeof *table == PL_CHANNEL_COUNT, "a line for every channel");
 
@@ -40,6 +44,7 @@ static const struct {
     [PL_OWNER_PIN] = {"pin", "pins"},
     [PL_OWNER_COLLIDER] = {"collider", "colliders"},
     [PL_OWNER_ATTACHMENT] = {"attachment", "attachments"},
+    [PL_OWNER_MUSCLE] = {"muscle", "muscles"},
 };
 
 const pl_channel_info *pl_channel_get(pl_channel channel)

@@ -1,6 +1,8 @@
 /* What drives a step: every input, from the scene's tables or from the caller. */
 #include "sim/sim.h"
 
+#include "terms/term.h"
+
 pl_status pl_drive_create(const pl_scene *scene, pl_drive *d)
 {
     pl_status status = PL_OK;
@@ -33,6 +35,7 @@ static void scene_values(const pl_scene *scene, double time, pl_drive *d)
     for (int c = 0; c < scene->collider_count; c++)
         pl_curve_pose_at(&scene->colliders[c].pose, time, d->of[PL_COLLIDER_POSE] + 7 * c);
     pl_pin_targets(scene, time, d->of[PL_PIN_TARGET]);
+    pl_terms_inputs(scene, time, d->of);
 }
 
 static pl_status normalise_pose(pl_context *ctx, int collider, double *r)
@@ -45,6 +48,16 @@ static pl_status normalise_pose(pl_context *ctx, int collider, double *r)
     for (int k = 0; k < 4; k++)
         r[k] /= norm;
     return PL_OK;
+}
+
+static pl_status check_range(const pl_scene *scene, pl_channel channel, int row, double value)
+{
+    double lower, upper;
+    pl_terms_range(scene, channel, row, &lower, &upper);
+    return value >= lower && value < upper
+               ? PL_OK
+               : pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "inputs.%s[%d] = %g: expected >= %g and < %g",
+                         pl_channel_get(channel)->name, row, value, lower, upper);
 }
 
 /* What the caller gives of one channel, instead. */
@@ -60,6 +73,8 @@ static pl_status override(const pl_scene *scene, pl_channel channel, const doubl
                            k / width, k % width);
         to[k] = from[k];
     }
+    for (int row = 0; width == 1 && row < rows; row++)
+        PL_TRY(check_range(scene, channel, row, from[row]));
     for (int c = 0; info->blend == PL_BLEND_POSE && c < rows; c++)
         PL_TRY(normalise_pose(scene->ctx, c, to + 7 * c + 3));
     return PL_OK;

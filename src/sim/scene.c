@@ -2,6 +2,7 @@
 #include "sim/scene.h"
 
 #include "core/vec.h"
+#include "terms/term.h"
 
 pl_scene_def pl_scene_def_default(void)
 {
@@ -83,6 +84,7 @@ void pl_scene_destroy(pl_scene *scene)
         pl_collider_destroy(ctx, scene->colliders[c].shape);
         pl_curve_free(ctx, &scene->colliders[c].pose);
     }
+    pl_terms_release(scene);
     for (int o = 0; o < PL_OWNER_COUNT; o++)
         pl_free(ctx, scene->parts[o].items);
     pl_values_release(ctx, scene->params.values);

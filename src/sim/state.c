@@ -3,6 +3,7 @@
 
 #include "core/vec.h"
 #include "sim/sim.h"
+#include "terms/term.h"
 
 void pl_pin_targets(const pl_scene *scene, double time, double *target)
 {
@@ -73,6 +74,7 @@ pl_status pl_state_create(const pl_scene *scene, pl_state **out)
     pl_pin_targets(scene, 0, s->input[PL_PIN_TARGET]);
     for (int c = 0; c < scene->collider_count; c++)
         pl_curve_pose_at(&scene->colliders[c].pose, 0, s->input[PL_COLLIDER_POSE] + 7 * c);
+    pl_terms_inputs(scene, 0, s->input);
     *out = s;
     s = NULL;
 done:

@@ -27,6 +27,12 @@ typedef struct pl_slope {
 
 typedef struct pl_term {
     const char *name;
+    /* of[channel] = the scene's own values of its inputs at a time, s. */
+    void (*inputs)(const pl_scene *scene, double time, double *const *of);
+    /* Narrows the range [lower, upper) of a row of one of its inputs. */
+    void (*range)(const pl_scene *scene, pl_channel channel, int row, double *lower, double *upper);
+    /* Frees what its parts point to. */
+    void (*release)(pl_scene *scene);
     /* Sets of vertices it couples, [count, width] with -1 for none; *index is the caller's. */
     pl_status (*stencils)(const pl_scene *scene, int *count, int *width, int **index);
     /* f [n, 3] += the force, N, of one that does not depend on q. */
@@ -50,6 +56,10 @@ typedef struct pl_term {
 #define PL_TERMS_MAX 32
 
 /* ---- all terms of a scene */
+void pl_terms_inputs(const pl_scene *scene, double time, double *const *of);
+/* What a row of an input may be: lower <= value < upper. */
+void pl_terms_range(const pl_scene *scene, pl_channel channel, int row, double *lower, double *upper);
+void pl_terms_release(pl_scene *scene);
 /* Stencils of those that couple vertices, `out` and `lists` with room for PL_TERMS_MAX; lists[k] is
  * what out[k] points to, the caller's. */
 pl_status pl_terms_stencils(const pl_scene *scene, int *count, pl_stencils *out, int **lists);

@@ -4,15 +4,38 @@
 #include "sim/lump.h"
 
 extern const pl_term pl_term_inertia, pl_term_elastic, pl_term_gravity, pl_term_force, pl_term_wind,
-    pl_term_pin, pl_term_attachment;
+    pl_term_pin, pl_term_attachment, pl_term_muscle;
 
 static const pl_term *const table[] = {
     &pl_term_inertia, &pl_term_elastic, &pl_term_gravity,    &pl_term_force,
-    &pl_term_wind,    &pl_term_pin,     &pl_term_attachment,
+    &pl_term_wind,    &pl_term_pin,     &pl_term_attachment, &pl_term_muscle,
 };
 
 enum { TERMS = sizeof table / sizeof *table };
 _Static_assert(TERMS <= PL_TERMS_MAX, "room for every term");
+
+void pl_terms_inputs(const pl_scene *scene, double time, double *const *of)
+{
+    for (int t = 0; t < TERMS; t++)
+        if (table[t]->inputs)
+            table[t]->inputs(scene, time, of);
+}
+
+void pl_terms_range(const pl_scene *scene, pl_channel channel, int row, double *lower, double *upper)
+{
+    *lower = -INFINITY;
+    *upper = INFINITY;
+    for (int t = 0; t < TERMS; t++)
+        if (table[t]->range)
+            table[t]->range(scene, channel, row, lower, upper);
+}
+
+void pl_terms_release(pl_scene *scene)
+{
+    for (int t = 0; t < TERMS; t++)
+        if (table[t]->release)
+            table[t]->release(scene);
+}
 
 pl_status pl_terms_stencils(const pl_scene *scene, int *count, pl_stencils *out, int **lists)
 {
