@@ -25,7 +25,7 @@ typedef struct pl_limits {
     int thread_symmetric;   /* rows of a dense symmetric product in single or half precision */
     int thread_lu;          /* unknowns of a dense LU */
     int thread_inverse;     /* unknowns eliminated last, between which A^-1 is found */
-    int thread_vectors;     /* unknowns of products and sums of vectors */
+    int thread_vectors;     /* values of vectors that are multiplied or summed: three wakings to read */
     int thread_blocks;      /* 3x3 blocks of a sparse product */
     double thread_elements; /* ns that an evaluation of the elements takes on one core: waking a thread
                                takes 10,000, and once more wherever threads wait for each other */

@@ -15,14 +15,18 @@ static size_t edge(int size, int count, int b)
     return (size_t)size * (size_t)b / (size_t)count;
 }
 
+static bool worth_threads(const pl_context *ctx, int size, int count)
+{
+    return (double)size * count > ctx->limits.thread_vectors;
+}
+
 /* The same for at most AT_ONCE vectors. */
 static void few_dots(const pl_context *ctx, int size, int count, const double *vectors, const double *x,
                      double *out)
 {
     int blocks = block_count(ctx, size);
     double part[MOST_BLOCKS][AT_ONCE];
-#pragma omp parallel for num_threads(ctx->threads)                                                     \
-    schedule(static) if (size > ctx->limits.thread_vectors)
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (worth_threads(ctx, size, count))
     for (int b = 0; b < blocks; b++)
         for (int i = 0; i < count; i++) {
             const double *v = vectors + (size_t)i * (size_t)size;
@@ -52,8 +56,7 @@ void pl_subtract(const pl_context *ctx, int size, int count, const double *vecto
                  double *x)
 {
     int blocks = block_count(ctx, size);
-#pragma omp parallel for num_threads(ctx->threads)                                                     \
-    schedule(static) if (size > ctx->limits.thread_vectors)
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (worth_threads(ctx, size, count))
     for (int b = 0; b < blocks; b++)
         for (int i = 0; i < count; i++) {
             const double *v = vectors + (size_t)i * (size_t)size;
