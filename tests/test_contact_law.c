@@ -19,20 +19,20 @@ typedef struct regime {
 
 /* Soft laws (eps^2 not small) so that differences see all terms, then what a simulation meets. */
 static const regime regimes[] = {
-    {"soft stick", {0.5, 1e-3, 0.1}, {1e-3, 3e-5, -2e-5}},
-    {"soft slip", {0.5, 1e-3, 0.1}, {1e-3, 0.2, 0.3}},
-    {"soft corner", {0.3, 1e-2, 1.0}, {0.05, -0.1, 0.02}},
-    {"soft leaving", {0.7, 1e-3, 0.1}, {2.0, 0.3, -0.1}},
-    {"soft, no tangential load", {0.4, 1e-3, 0.1}, {1e-2, 0, 0}},
-    {"soft, large mu", {20, 1e-3, 0.1}, {1e-2, 0.01, 0.03}},
-    {"soft, tiny mu", {1e-6, 1e-3, 0.1}, {1e-2, 0.2, 0.1}},
-    {"soft, no friction", {0, 1e-3, 0.1}, {1e-2, 0.2, 0.1}},
-    {"stick", {0.5, 0.5e-12, 1e-5}, {1e-12, 2e-13, 1e-13}},
-    {"slip", {0.5, 0.5e-12, 1e-5}, {1e-12, 2e-4, -1e-3}},
-    {"leaving", {0.5, 0.5e-12, 1e-5}, {1e-4, 2e-4, -1e-3}},
-    {"no tangential load", {0.5, 0.5e-12, 1e-5}, {1e-12, 0, 0}},
-    {"tiny mu, slip", {1e-8, 0.5e-12, 1e-5}, {1e-12, 2e-4, -1e-3}},
-    {"no friction", {0, 0.5e-12, 1e-5}, {1e-12, 2e-4, -1e-3}},
+    {"soft stick", {.mu = 0.5, .epsilon2 = 1e-3, .rho = 0.1}, {1e-3, 3e-5, -2e-5}},
+    {"soft slip", {.mu = 0.5, .epsilon2 = 1e-3, .rho = 0.1}, {1e-3, 0.2, 0.3}},
+    {"soft corner", {.mu = 0.3, .epsilon2 = 1e-2, .rho = 1.0}, {0.05, -0.1, 0.02}},
+    {"soft leaving", {.mu = 0.7, .epsilon2 = 1e-3, .rho = 0.1}, {2.0, 0.3, -0.1}},
+    {"soft, no tangential load", {.mu = 0.4, .epsilon2 = 1e-3, .rho = 0.1}, {1e-2, 0, 0}},
+    {"soft, large mu", {.mu = 20, .epsilon2 = 1e-3, .rho = 0.1}, {1e-2, 0.01, 0.03}},
+    {"soft, tiny mu", {.mu = 1e-6, .epsilon2 = 1e-3, .rho = 0.1}, {1e-2, 0.2, 0.1}},
+    {"soft, no friction", {.mu = 0, .epsilon2 = 1e-3, .rho = 0.1}, {1e-2, 0.2, 0.1}},
+    {"stick", {.mu = 0.5, .epsilon2 = 0.5e-12, .rho = 1e-5}, {1e-12, 2e-13, 1e-13}},
+    {"slip", {.mu = 0.5, .epsilon2 = 0.5e-12, .rho = 1e-5}, {1e-12, 2e-4, -1e-3}},
+    {"leaving", {.mu = 0.5, .epsilon2 = 0.5e-12, .rho = 1e-5}, {1e-4, 2e-4, -1e-3}},
+    {"no tangential load", {.mu = 0.5, .epsilon2 = 0.5e-12, .rho = 1e-5}, {1e-12, 0, 0}},
+    {"tiny mu, slip", {.mu = 1e-8, .epsilon2 = 0.5e-12, .rho = 1e-5}, {1e-12, 2e-4, -1e-3}},
+    {"no friction", {.mu = 0, .epsilon2 = 0.5e-12, .rho = 1e-5}, {1e-12, 2e-4, -1e-3}},
 };
 
 enum { REGIMES = sizeof regimes / sizeof *regimes };
@@ -232,7 +232,7 @@ static void test_limits(void **state)
     (void)state;
     double before = INFINITY;
     for (double gap = 1e-13; gap < 1; gap *= 10) {
-        pl_law law = {0.5, 0.5e-12, 1e-5};
+        pl_law law = {.mu = 0.5, .epsilon2 = 0.5e-12, .rho = 1e-5};
         double delta[3] = {gap, 1e-3, 0}, lambda[3];
         closed_form(&law, delta, lambda);
         assert_true(lambda[0] < before && lambda[0] > 0);
@@ -241,7 +241,8 @@ static void test_limits(void **state)
     }
     assert_true(before < 1e-11);
     for (double mu = 1e-2; mu > 1e-12; mu *= 0.1) {
-        pl_law law = {mu, 0.5e-12, 1e-5}, none = {0, 0.5e-12, 1e-5};
+        pl_law law = {.mu = mu, .epsilon2 = 0.5e-12, .rho = 1e-5},
+               none = {.mu = 0, .epsilon2 = 0.5e-12, .rho = 1e-5};
         double delta[3] = {1e-12, 1e-3, 2e-3}, lambda[3], free[3];
         closed_form(&law, delta, lambda);
         closed_form(&none, delta, free);

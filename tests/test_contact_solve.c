@@ -50,7 +50,8 @@ static void make(problem *p, int m, double mu, uint64_t seed)
         }
     for (int c = 0; c < m; c++) {
         const double *d = &p->w[(size_t)(3 * c * (size + 1))];
-        p->laws[c] = (pl_law){mu, 0.5e-12, (d[0] + d[size + 1] + d[2 * (size + 1)]) / 3};
+        p->laws[c] = (pl_law){
+            .mu = mu, .epsilon2 = 0.5e-12, .rho = (d[0] + d[size + 1] + d[2 * (size + 1)]) / 3};
         p->b[3 * c] = c % 3 == 0 ? -1e-3 * (1.5 + test_random(&seed)) : c % 3 == 1 ? -1e-7 : 1e-3;
         p->b[3 * c + 1] = 5e-4 * test_random(&seed);
         p->b[3 * c + 2] = 5e-4 * test_random(&seed);
@@ -415,7 +416,7 @@ static void test_no_tangential_load(void **state)
     for (int i = 0; i < 9; i++)
         p.w[10 * i] = 1e-5, p.single[10 * i] = 1e-5F;
     for (int c = 0; c < 3; c++) {
-        p.laws[c] = (pl_law){0.5, 0.5e-12, 1e-5};
+        p.laws[c] = (pl_law){.mu = 0.5, .epsilon2 = 0.5e-12, .rho = 1e-5};
         p.b[3 * c] = -1e-4 * (c + 1);
     }
     solve(ctx, &s, &p, lambda);

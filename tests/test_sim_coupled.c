@@ -62,21 +62,21 @@ static void check_newton_step(bool secant)
         all += solver->residual[i] * solver->residual[i];
     }
     for (int c = 0; c < space->set.count; c++)
-        pl_contact_scatter(&space->set.points[c], -h2, space->origin + 3 * c, left);
+        pl_contact_scatter(&space->set, c, -h2, space->origin + 3 * c, left);
     for (int c = 0; c < space->set.count; c++) {
         const pl_contact_point *p = &space->set.points[c];
         const pl_law_linear *linear = &space->solver.linear[c];
         double force[3], more[3], by_force[3], x[3], by_motion[3];
-        pl_contact_gather(p, left, force);
-        pl_contact_scatter(p, -1, force, left);
+        pl_contact_gather(&space->set, c, left, force);
+        pl_contact_scatter(&space->set, c, -1, force, left);
         for (int k = 0; k < 3; k++) {
             double dl = force[k] / h2;
             assert_close(space->lambda[3 * c + k], space->origin[3 * c + k] + dl, 2e-6);
             more[k] = dl - space->solver.change[3 * c + k];
         }
-        for (int i = 3 * p->vertex[0]; i < 3 * p->vertex[0] + 3; i++)
+        for (int i = 3 * p->vertex; i < 3 * p->vertex + 3; i++)
             step[i] -= move[i]; /* the law is solved at the end of the move, with its change */
-        pl_contact_gather(p, step, x);
+        pl_contact_gather(&space->set, c, step, x);
         pl_mat3_vec(linear->d_delta, x, by_motion);
         pl_mat3_vec(linear->d_lambda, more, by_force);
         for (int k = 0; k < 3; k++) {

@@ -37,7 +37,7 @@ static void test_contacts_that_are_left(void **state)
         for (size_t i = 0; i < size; i++)
             whole[i] = b[i] = test_random(&seed);
         for (int c = 0; c < contacts; c++)
-            for (int i = 3 * set->points[c].vertex[0], k = 0; k < 3; k++) {
+            for (int i = 3 * set->points[c].vertex, k = 0; k < 3; k++) {
                 change[i + k] = 10 * test_random(&seed);
                 whole[i + k] += change[i + k];
             }
@@ -48,7 +48,7 @@ static void test_contacts_that_are_left(void **state)
         for (int told = 0; told < 2; told++) {
             assert_ok(ctx, pl_matrix_begin(matrix, b, x));
             for (int c = 0; c < contacts; c++)
-                memcpy(x + 3 * set->points[c].vertex[0], whole + 3 * set->points[c].vertex[0],
+                memcpy(x + 3 * set->points[c].vertex, whole + 3 * set->points[c].vertex,
                        3 * sizeof *x);
             assert_ok(ctx, pl_matrix_end(matrix, change, told ? x : NULL, x));
             assert_true(world_distance(3 * w.n, x, whole) <= 3e-6 * largest); /* single precision */

@@ -116,9 +116,6 @@ static pl_status reserve(pl_linear *l, int m)
         *arrays[k] = NULL;
     }
     l->contact_capacity = 0;
-    PL_CHECK(pl_grow(ctx, (void **)&l->turned.points, &l->turned.capacity, (int)room,
-                     sizeof *l->turned.points),
-             done);
     PL_NEW(ctx, l->laws, room, done);
     PL_NEW(ctx, l->d_mu, 3 * room, done);
     PL_NEW(ctx, l->rho, room, done);
@@ -132,27 +129,45 @@ done:
     return status;
 }
 
-/* Contacts at their places with the tape's forces, and the law's derivative at each. */
+/* Contacts at their places with the tape's forces. */
 static pl_status place_contacts(pl_linear *l, int m, const pl_tape_contact *tape)
 {
     pl_contact_set *set = &l->contacts;
     pl_obstacles o = pl_substep_obstacles(&l->sub, l->shapes);
-    PL_TRY(pl_grow(l->ctx, (void **)&set->points, &set->capacity, m, sizeof *set->points));
-    set->count = m;
+    pl_contact_set_clear(set);
     for (int c = 0; c < m; c++) {
-        pl_contact_point *p = &set->points[c];
+        pl_contact_point p;
+        pl_contact_place(&o, tape[c].vertex, tape[c].collider, l->sub.q0 + 3 * (size_t)tape[c].vertex,
+                         &p);
+        memcpy(p.lambda, tape[c].lambda, sizeof p.lambda);
+        PL_TRY(pl_contact_set_touch(l->ctx, set, &p));
+    }
+    return PL_OK;
+}
+
+/* rho, a row's scale: what its force moves it by against the masses alone. */
+static double row_scale(const pl_linear *l, int c)
+{
+    const pl_stencil_entry *e = pl_contact_entries(&l->contacts, c);
+    double sum = 0;
+    for (int k = 0; k < l->contacts.points[c].count; k++)
+        sum += pl_dot3(e[k].block, e[k].block) / l->sub.matter->mass[e[k].vertex];
+    return l->sub.h * l->sub.h * sum;
+}
+
+static void linearise_laws(pl_linear *l)
+{
+    for (int c = 0; c < l->contacts.count; c++) {
+        const pl_contact_point *p = &l->contacts.points[c];
         double delta[3];
         pl_law_point point;
-        pl_contact_place(&o, tape[c].vertex, tape[c].collider, l->sub.q0 + 3 * (size_t)tape[c].vertex,
-                         p);
-        memcpy(p->lambda, tape[c].lambda, sizeof p->lambda);
-        l->rho[c] = l->sub.h * l->sub.h / l->sub.matter->mass[tape[c].vertex];
-        pl_law law = {.mu = p->mu, .epsilon2 = l->def.contact_epsilon2, .rho = l->rho[c]};
-        pl_contact_delta(p, l->u, delta);
+        pl_law law = p->law;
+        law.epsilon2 = l->def.contact_epsilon2;
+        law.rho = l->rho[c] = row_scale(l, c);
+        pl_contact_delta(&l->contacts, c, l->u, delta);
         pl_law_resolve(&law, delta, p->lambda, &point);
         pl_law_derivative(&law, &point, p->lambda, &l->laws[c], l->d_mu + 3 * c);
     }
-    return PL_OK;
 }
 
 pl_status pl_linear_setup(pl_linear *l, const double *q, int contact_count,
@@ -163,6 +178,7 @@ pl_status pl_linear_setup(pl_linear *l, const double *q, int contact_count,
     for (int i = 0; i < 3 * l->n; i++)
         l->u[i] = q[i] - l->sub.q0[i];
     PL_TRY(place_contacts(l, contact_count, contacts));
+    linearise_laws(l);
     return pl_precondition_setup(l);
 }
 
@@ -174,19 +190,18 @@ static pl_status apply(void *user, const double *x, double *y)
     double h2 = l->sub.h * l->sub.h;
     pl_bsr_multiply(l->ctx->threads, l->matrix->model->pattern, l->matrix->tangent, x, y);
     for (int c = 0; c < l->contacts.count; c++) {
-        const pl_contact_point *p = &l->contacts.points[c];
         const pl_law_linear *law = &l->laws[c];
         const double *w = x + 3 * n + 3 * (size_t)c;
         double *out = y + 3 * n + 3 * (size_t)c, at[3], a[3];
-        pl_contact_gather(p, x, at);
+        pl_contact_gather(&l->contacts, c, x, at);
         if (l->transposed) {
             pl_mat3_tvec(law->d_delta, w, a);
-            pl_contact_scatter(p, 1, a, y);
+            pl_contact_scatter(&l->contacts, c, 1, a, y);
             pl_mat3_tvec(law->d_lambda, w, out);
             for (int k = 0; k < 3; k++)
                 out[k] = (out[k] - h2 * at[k]) / l->rho[c];
         } else {
-            pl_contact_scatter(p, -h2, w, y);
+            pl_contact_scatter(&l->contacts, c, -h2, w, y);
             pl_mat3_vec(law->d_lambda, w, out);
             pl_mat3_vec(law->d_delta, at, a);
             for (int k = 0; k < 3; k++)

@@ -58,17 +58,16 @@ static void turn_vertices(pl_linear *l)
 }
 
 /* The contacts as the factor's frame sees them: H, or H R. */
-static void turn_contacts(pl_linear *l)
+static pl_status turn_contacts(pl_linear *l)
 {
-    const pl_contact_set *set = &l->contacts;
-    for (int c = 0; c < set->count; c++) {
-        pl_contact_point *p = &l->turned.points[c];
-        *p = set->points[c];
-        for (int k = 0; l->turning && k < 3; k++)
-            pl_mat3_tvec(l->turn + 9 * (size_t)p->vertex[0], set->points[c].frame + 3 * k,
-                         p->frame + 3 * k);
+    PL_TRY(pl_contact_set_copy(l->ctx, &l->contacts, &l->turned));
+    for (int k = 0; l->turning && k < l->turned.entry_count; k++) {
+        const pl_stencil_entry *e = &l->contacts.entries[k];
+        for (int row = 0; row < 3; row++)
+            pl_mat3_tvec(l->turn + 9 * (size_t)e->vertex, e->block + 3 * row,
+                         l->turned.entries[k].block + 3 * row);
     }
-    l->turned.count = set->count;
+    return PL_OK;
 }
 
 /* What solves with S = Dl + Dd W need: W^-1 where most rows are firm and it pays, or an LU. */
@@ -109,7 +108,7 @@ static pl_status factor_schur(pl_linear *l)
     bool singular;
     if (l->contacts.count == 0)
         return PL_OK;
-    turn_contacts(l);
+    PL_TRY(turn_contacts(l));
     PL_TRY(pl_delassus_build(l->ctx, &l->delassus, pl_matrix_factor(l->matrix), l->sub.h, &l->turned));
     pl_matrix_focus(l->matrix, l->touched_count, l->ahead);
     PL_TRY(factor_contacts(l, &singular));
@@ -258,7 +257,7 @@ static void solve_contacts(pl_linear *l, const double *x, const double *moved, d
     double h2 = l->sub.h * l->sub.h;
     for (int c = 0; c < m; c++) {
         double *at = l->motion + 3 * c, pulled[3];
-        pl_contact_gather(&l->turned.points[c], moved, at);
+        pl_contact_gather(&l->turned, c, moved, at);
         pl_mat3_vec(l->laws[c].d_delta, at, pulled);
         for (int k = 0; k < 3; k++)
             w[3 * c + k] = l->transposed ? l->rho[c] * x[3 * c + k] + h2 * at[k]
@@ -274,14 +273,8 @@ static void solve_contacts(pl_linear *l, const double *x, const double *moved, d
             meet_row_transposed(l, c, x + 3 * c, w + 3 * c, l->motion + 3 * c, f);
         else
             meet_row(l, c, x + 3 * c, w + 3 * c, l->motion + 3 * c, f);
-        pl_contact_scatter(&l->turned.points[c], h2, f, l->work);
+        pl_contact_scatter(&l->turned, c, h2, f, l->work);
     }
-}
-
-static void hold_contacts(const pl_linear *l, double *y)
-{
-    for (int c = 0; c < l->turned.count; c++)
-        pl_contact_hold(&l->turned.points[c], l->motion + 3 * c, y);
 }
 
 /* [E^ H^T Dd^T; -h^2 H  Dl^T]^-1 or its untransposed form, with S. Both inverses are in single
@@ -296,9 +289,9 @@ static pl_status apply_schur(pl_linear *l, const double *x, double *y)
     if (l->contacts.count > 0) {
         PL_TRY(pl_matrix_begin(l->matrix, b, y));
         solve_contacts(l, x + n3, y, y + n3);
-        hold_contacts(l, y);
+        pl_contacts_hold(&l->turned, l->motion, y);
         PL_TRY(pl_matrix_end(l->matrix, l->work, y, y));
-        hold_contacts(l, y);
+        pl_contacts_hold(&l->turned, l->motion, y);
     } else {
         PL_TRY(pl_matrix_correct(l->matrix, b, y));
     }

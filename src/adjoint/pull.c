@@ -22,7 +22,7 @@ static void pull_contacts(pl_sweep *s, const pl_slope *slope, const double *z, p
             g->of[PL_FRICTION][p->collider * l->scene->body_count + p->body] -=
                 pl_dot3(w, l->d_mu + 3 * c);
         pl_linear_pull(l, c, a);
-        size_t v = 3 * (size_t)p->vertex[0];
+        size_t v = 3 * (size_t)p->vertex;
         for (int k = 0; k < 3; k++) {
             a[k] = -a[k];
             f[k] = h2 * z[v + (size_t)k];

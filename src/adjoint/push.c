@@ -11,7 +11,7 @@ static void push_contacts(pl_sweep *s, const pl_slope *slope, const pl_gradient 
     double h2 = l->sub.h * l->sub.h;
     for (int c = 0; c < l->contacts.count; c++) {
         const pl_contact_point *p = &l->contacts.points[c];
-        size_t v = 3 * (size_t)p->vertex[0];
+        size_t v = 3 * (size_t)p->vertex;
         double *row = l->rhs + 3 * (size_t)l->n + 3 * (size_t)c, d_delta[3], d_force[3], pushed[3];
         pl_geometry_grad along = {0};
         memcpy(along.x0, dq0 + v, sizeof along.x0);

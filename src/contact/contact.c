@@ -3,14 +3,56 @@
 
 #include "core/vec.h"
 
-#include <assert.h>
-
 void pl_contact_set_free(pl_context *ctx, pl_contact_set *set)
 {
     pl_free(ctx, set->points);
+    pl_free(ctx, set->entries);
     pl_free(ctx, set->spare);
     pl_free(ctx, set->close);
     *set = (pl_contact_set){0};
+}
+
+void pl_contact_set_clear(pl_contact_set *set)
+{
+    set->count = set->touching = set->entry_count = 0;
+}
+
+pl_status pl_contact_set_copy(pl_context *ctx, const pl_contact_set *from, pl_contact_set *to)
+{
+    PL_TRY(pl_grow(ctx, (void **)&to->points, &to->capacity, from->count, sizeof *to->points));
+    PL_TRY(pl_grow(ctx, (void **)&to->entries, &to->entry_capacity, from->entry_count,
+                   sizeof *to->entries));
+    to->count = from->count, to->touching = from->touching, to->entry_count = from->entry_count;
+    if (from->count == 0)
+        return PL_OK;
+    memcpy(to->points, from->points, sizeof *to->points * (size_t)from->count);
+    memcpy(to->entries, from->entries, sizeof *to->entries * (size_t)from->entry_count);
+    return PL_OK;
+}
+
+pl_status pl_contact_set_add(pl_context *ctx, pl_contact_set *set, const pl_contact_point *point,
+                             int count, pl_stencil_entry **entries)
+{
+    PL_TRY(pl_grow(ctx, (void **)&set->points, &set->capacity, set->count + 1, sizeof *set->points));
+    PL_TRY(pl_grow(ctx, (void **)&set->entries, &set->entry_capacity, set->entry_count + count,
+                   sizeof *set->entries));
+    pl_contact_point *p = &set->points[set->count++];
+    *p = *point;
+    p->first = set->entry_count;
+    p->count = count;
+    *entries = set->entries + set->entry_count;
+    set->entry_count += count;
+    return PL_OK;
+}
+
+pl_status pl_contact_set_touch(pl_context *ctx, pl_contact_set *set, const pl_contact_point *point)
+{
+    pl_stencil_entry *entry;
+    PL_TRY(pl_contact_set_add(ctx, set, point, 1, &entry));
+    entry->vertex = point->vertex;
+    memcpy(entry->block, point->frame, sizeof entry->block);
+    set->touching = set->count;
+    return PL_OK;
 }
 
 /* Two tangents to n, chosen by n alone. */
@@ -46,14 +88,12 @@ void pl_contact_place(const pl_obstacles *o, int v, int c, const double x0[3], p
     pl_surface_point surface;
     pl_collider_query(o->shapes[c], o->pose_end + 7 * c, x0, &surface);
     *out = (pl_contact_point){
-        .count = 1,
-        .vertex = {v, -1, -1, -1},
-        .beta = {1},
+        .vertex = v,
         .collider = c,
         .body = o->body_of[v],
         .gap = surface.distance,
     };
-    out->mu = o->friction[c * o->body_count + out->body];
+    out->law.mu = o->friction[c * o->body_count + out->body];
     memcpy(out->frame, surface.normal, sizeof surface.normal);
     complete_frame(out->frame);
     memcpy(out->curvature, surface.curvature, sizeof surface.curvature);
@@ -92,25 +132,24 @@ static bool mark_close(const pl_context *ctx, const pl_obstacles *o, int n, cons
 static pl_status take_marked(pl_context *ctx, const pl_obstacles *o, int n, const double *q0,
                              pl_contact_set *set)
 {
-    int found = 0, old = 0;
+    int known = set->touching, old = 0;
+    PL_TRY(pl_grow(ctx, (void **)&set->spare, &set->spare_capacity, known, sizeof *set->spare));
+    if (known > 0)
+        memcpy(set->spare, set->points, sizeof *set->spare * (size_t)known);
+    pl_contact_set_clear(set);
     for (int v = 0; v < n; v++)
         for (int c = 0; c < o->count; c++) {
+            pl_contact_point p, *before = set->spare + old;
             if (!set->close[(size_t)v * (size_t)o->count + (size_t)c])
                 continue;
-            PL_TRY(pl_grow(ctx, (void **)&set->spare, &set->spare_capacity, found + 1,
-                           sizeof *set->spare));
-            pl_contact_point *p = &set->spare[found++], *before = &set->points[old];
-            pl_contact_place(o, v, c, q0 + 3 * (size_t)v, p);
+            pl_contact_place(o, v, c, q0 + 3 * (size_t)v, &p);
             /* Both lists are sorted alike, and all that was in the set is marked. */
-            if (old < set->count && before->vertex[0] == v && before->collider == c) {
-                memcpy(p->lambda, before->lambda, sizeof p->lambda);
+            if (old < known && before->vertex == v && before->collider == c) {
+                memcpy(p.lambda, before->lambda, sizeof p.lambda);
                 old++;
             }
+            PL_TRY(pl_contact_set_touch(ctx, set, &p));
         }
-    pl_contact_point *points = set->points;
-    int capacity = set->capacity;
-    set->points = set->spare, set->capacity = set->spare_capacity, set->count = found;
-    set->spare = points, set->spare_capacity = capacity;
     return PL_OK;
 }
 
@@ -133,7 +172,7 @@ static pl_status clear_marks(pl_context *ctx, const pl_obstacles *o, int n, pl_c
 pl_status pl_contacts_detect(pl_context *ctx, const pl_obstacles *o, int n, const double *q0,
                              const double *q, double margin, pl_contact_set *set)
 {
-    set->count = 0;
+    pl_contact_set_clear(set);
     PL_TRY(clear_marks(ctx, o, n, set));
     mark_close(ctx, o, n, q0, margin, set->close);
     mark_close(ctx, o, n, q, margin, set->close);
@@ -143,43 +182,51 @@ pl_status pl_contacts_detect(pl_context *ctx, const pl_obstacles *o, int n, cons
 pl_status pl_contacts_add(pl_context *ctx, const pl_obstacles *o, int n, const double *q0,
                           const double *q, double margin, pl_contact_set *set, int *added)
 {
-    int before = set->count;
+    int before = set->touching;
     *added = 0;
     PL_TRY(clear_marks(ctx, o, n, set));
     for (int i = 0; i < before; i++)
-        set->close[(size_t)set->points[i].vertex[0] * (size_t)o->count +
-                   (size_t)set->points[i].collider] = true;
+        set->close[(size_t)set->points[i].vertex * (size_t)o->count + (size_t)set->points[i].collider] =
+            true;
     if (!mark_close(ctx, o, n, q, margin, set->close))
         return PL_OK;
     PL_TRY(take_marked(ctx, o, n, q0, set));
-    *added = set->count - before;
+    *added = set->touching - before;
     return PL_OK;
 }
 
-void pl_contact_gather(const pl_contact_point *p, const double *x, double out[3])
+void pl_contact_gather(const pl_contact_set *set, int c, const double *x, double out[3])
 {
-    double sum[3] = {0};
-    for (int k = 0; k < p->count; k++)
-        pl_axpy3(p->beta[k], x + 3 * (size_t)p->vertex[k], sum);
-    pl_mat3_vec(p->frame, sum, out);
+    const pl_stencil_entry *e = pl_contact_entries(set, c);
+    pl_mat3_vec(e->block, x + 3 * (size_t)e->vertex, out);
+    for (int k = 1; k < set->points[c].count; k++) {
+        double part[3];
+        pl_mat3_vec(e[k].block, x + 3 * (size_t)e[k].vertex, part);
+        pl_axpy3(1, part, out);
+    }
 }
 
-void pl_contact_delta(const pl_contact_point *p, const double *u, double delta[3])
+void pl_contact_delta(const pl_contact_set *set, int c, const double *u, double delta[3])
 {
+    const pl_contact_point *p = &set->points[c];
     double drift[3];
-    pl_contact_gather(p, u, delta);
+    if (p->live)
+        memset(delta, 0, 3 * sizeof *delta);
+    else
+        pl_contact_gather(set, c, u, delta);
     pl_mat3_vec(p->frame, p->drift, drift);
     delta[0] += p->gap;
     delta[1] -= drift[1];
     delta[2] -= drift[2];
 }
 
-pl_contact pl_contact_tell(const pl_contact_point *p, const double *u)
+pl_contact pl_contact_tell(const pl_contact_set *set, int c, const double *u)
 {
+    const pl_contact_point *p = &set->points[c];
     double tangent[3] = {0, p->lambda[1], p->lambda[2]}, delta[3];
-    pl_contact_delta(p, u, delta);
+    pl_contact_delta(set, c, u, delta);
     pl_contact out = {
-        .vertex = p->vertex[0],
+        .vertex = p->vertex,
         .collider = p->collider,
         .gap = delta[0],
         .force_normal = p->lambda[0],
@@ -189,16 +236,34 @@ pl_contact pl_contact_tell(const pl_contact_point *p, const double *u)
     return out;
 }
 
-void pl_contact_scatter(const pl_contact_point *p, double s, const double f[3], double *out)
+void pl_contact_scatter(const pl_contact_set *set, int c, double s, const double f[3], double *out)
 {
-    double world[3];
-    pl_mat3_tvec(p->frame, f, world);
-    for (int k = 0; k < p->count; k++)
-        pl_axpy3(s * p->beta[k], world, out + 3 * (size_t)p->vertex[k]);
+    const pl_stencil_entry *e = pl_contact_entries(set, c);
+    for (int k = 0; k < set->points[c].count; k++) {
+        double world[3];
+        pl_mat3_tvec(e[k].block, f, world);
+        pl_axpy3(s, world, out + 3 * (size_t)e[k].vertex);
+    }
 }
 
-void pl_contact_hold(const pl_contact_point *p, const double moved[3], double *x)
+/* By the first row of a live block. */
+static void hold_live(const pl_contact_set *set, int c, const double moved[3], double *x)
 {
-    assert(p->count == 1);
-    pl_mat3_tvec(p->frame, moved, x + 3 * (size_t)p->vertex[0]);
+    const pl_stencil_entry *e = pl_contact_entries(set, c);
+    double at[3], size = 0;
+    pl_contact_gather(set, c, x, at);
+    for (int k = 0; k < set->points[c].count; k++)
+        size += pl_dot3(e[k].block, e[k].block);
+    for (int k = 0; k < set->points[c].count; k++)
+        pl_axpy3((moved[0] - at[0]) / size, e[k].block, x + 3 * (size_t)e[k].vertex);
+}
+
+void pl_contacts_hold(const pl_contact_set *set, const double *moved, double *x)
+{
+    for (int c = set->touching; c < set->count; c++)
+        hold_live(set, c, moved + 3 * (size_t)c, x);
+    for (int c = 0; c < set->touching; c++) {
+        const pl_stencil_entry *e = pl_contact_entries(set, c);
+        pl_mat3_tvec(e->block, moved + 3 * (size_t)c, x + 3 * (size_t)e->vertex);
+    }
 }

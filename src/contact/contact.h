@@ -1,9 +1,16 @@
 /*
- * The contacts of one step. A contact is a stencil sum_k beta_k q_k against a frame (n, t1, t2) fixed
- * at the start of the step:
+ * The blocks of rows of one substep, three rows each, that forces lambda act through:
  *
- *     delta_n = phi(x0) + n . (x - x0)         x = sum beta q,  x0 = sum beta q_bar
+ *     delta = offset + H (q - q0)      H x = sum_k B_k x_k over the vertices of its stencil
+ *
+ * and law(delta, lambda) = 0 for every block. A contact with a collider is a stencil of one vertex
+ * against a frame (n, t1, t2) fixed at the start of the step, B = [n; t1; t2]:
+ *
+ *     delta_n = phi(x0) + n . (x - x0)
  *     delta_f = T^T (x - x0 - drift)           drift: how far the collider's own point moved
+ *
+ * Blocks that are live (cables) have their rows where the iterate is, delta = offset + H (q - iterate),
+ * and only the first of their three rows is not empty. They come after the contacts.
  */
 #ifndef PL_CONTACT_H
 #define PL_CONTACT_H
@@ -11,16 +18,20 @@
 #include "contact/collider.h"
 #include "contact/law.h"
 
-#define PL_STENCIL 4
+typedef struct pl_stencil_entry {
+    int vertex;
+    double block[9]; /* B, row-major */
+} pl_stencil_entry;
 
 typedef struct pl_contact_point {
-    int count; /* stencil size: 1 for a vertex against a collider */
-    int vertex[PL_STENCIL];
-    double beta[PL_STENCIL];
+    int first, count; /* its entries of the set */
+    bool live;
+    int owner;  /* of a live one: which */
+    int vertex; /* that touches; of a live one its first */
     int collider, body;
-    double mu;
+    pl_law law;
     double frame[9];     /* rows n, t1, t2 */
-    double gap;          /* phi(x0), m */
+    double gap;          /* phi(x0), m; of a live one the offset */
     double drift[3];     /* m */
     double curvature[9]; /* d n / d x0 */
     double lambda[3];    /* in the frame, N: the unknown */
@@ -28,7 +39,10 @@ typedef struct pl_contact_point {
 
 typedef struct pl_contact_set {
     int count, capacity;
-    pl_contact_point *points; /* by vertex, then collider */
+    int touching;             /* the first so many are contacts, the others live */
+    pl_contact_point *points; /* contacts by vertex, then collider */
+    int entry_count, entry_capacity;
+    pl_stencil_entry *entries;
     int spare_capacity;
     pl_contact_point *spare; /* scratch of detection: the next points, */
     size_t close_capacity;
@@ -36,6 +50,20 @@ typedef struct pl_contact_set {
 } pl_contact_set;
 
 void pl_contact_set_free(pl_context *ctx, pl_contact_set *set);
+/* The set empty. */
+void pl_contact_set_clear(pl_contact_set *set);
+/* The same blocks. */
+pl_status pl_contact_set_copy(pl_context *ctx, const pl_contact_set *from, pl_contact_set *to);
+/* One more block, with room for `count` entries, which the caller fills. */
+pl_status pl_contact_set_add(pl_context *ctx, pl_contact_set *set, const pl_contact_point *point,
+                             int count, pl_stencil_entry **entries);
+/* One more contact of a vertex, whose block is its frame. */
+pl_status pl_contact_set_touch(pl_context *ctx, pl_contact_set *set, const pl_contact_point *point);
+
+static inline const pl_stencil_entry *pl_contact_entries(const pl_contact_set *set, int c)
+{
+    return set->entries + set->points[c].first;
+}
 
 /* What can be touched, and who by. */
 typedef struct pl_obstacles {
@@ -55,26 +83,27 @@ pl_status pl_contacts_detect(pl_context *ctx, const pl_obstacles *obstacles, int
 pl_status pl_contacts_add(pl_context *ctx, const pl_obstacles *obstacles, int n, const double *q0,
                           const double *q, double margin, pl_contact_set *set, int *added);
 
-/* Geometry of vertex `v` against collider `c` at x0: frame, gap, drift, curvature, mu. */
+/* Geometry of vertex `v` against collider `c` at x0: frame, gap, drift, curvature, law.mu. */
 void pl_contact_place(const pl_obstacles *obstacles, int v, int c, const double x0[3],
                       pl_contact_point *out);
 
-/* delta = H q - d of one contact at displacement u = q - q0 [n, 3], in its frame. */
-void pl_contact_delta(const pl_contact_point *p, const double *u, double delta[3]);
+/* delta of block c at displacement u = q - q0 [n, 3]; of a live one where its rows are. */
+void pl_contact_delta(const pl_contact_set *set, int c, const double *u, double delta[3]);
 /* The same at the point q + move, which need not be a sum that a double can hold; from arrays [n, 3].
  * Exact but for the last digits of delta (gap.c). */
-void pl_contact_delta_exact(const pl_contact_point *p, const double *q0, const double *q,
+void pl_contact_delta_exact(const pl_contact_set *set, int c, const double *q0, const double *q,
                             const double *move, double delta[3]);
-/* Of all contacts, delta [m, 3]. */
+/* Of all blocks, delta [m, 3]. */
 void pl_contacts_delta_exact(const pl_context *ctx, const pl_contact_set *set, const double *q0,
                              const double *q, const double *move, double *delta);
 /* The contact at displacement u as the public interface tells it, in the world. */
-pl_contact pl_contact_tell(const pl_contact_point *p, const double *u);
-/* out [n, 3] += s H^T f for a vector f in the contact's frame. */
-void pl_contact_scatter(const pl_contact_point *p, double s, const double f[3], double *out);
-/* x [n, 3] at the contact's vertex, so that H x = moved. */
-void pl_contact_hold(const pl_contact_point *p, const double moved[3], double *x);
+pl_contact pl_contact_tell(const pl_contact_set *set, int c, const double *u);
+/* out [n, 3] += s H^T f for a vector f in the block's frame. */
+void pl_contact_scatter(const pl_contact_set *set, int c, double s, const double f[3], double *out);
 /* out = H x in the frame, for x [n, 3]. */
-void pl_contact_gather(const pl_contact_point *p, const double *x, double out[3]);
+void pl_contact_gather(const pl_contact_set *set, int c, const double *x, double out[3]);
+/* Changes x [n, 3] by as little as possible so that H x = moved [m, 3] in every block; contacts, which
+ * need it to the last digit, have the last word. */
+void pl_contacts_hold(const pl_contact_set *set, const double *moved, double *x);
 
 #endif

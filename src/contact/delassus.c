@@ -36,6 +36,7 @@ void pl_delassus_free(pl_context *ctx, pl_delassus *d)
     pl_free(ctx, d->stiffness);
     pl_free(ctx, d->lower);
     pl_free(ctx, d->keys);
+    pl_free(ctx, d->entries);
     pl_free(ctx, d->touching);
     for (int k = 0; k < PL_PRODUCTS; k++)
         pl_symmetric_free(ctx, &d->products[k]);
@@ -103,18 +104,16 @@ static pl_status ensure_slots(pl_context *ctx, pl_delassus *d, pl_chol *chol, co
 {
     PL_TRY(take_last(ctx, d, chol));
     int before = d->slot_count, fresh = 0;
-    for (int c = 0; c < set->count; c++)
-        for (int k = 0; k < set->points[c].count; k++)
-            fresh += d->slot_of[set->points[c].vertex[k]] < 0; /* or more, if shared */
+    for (int k = 0; k < set->entry_count; k++)
+        fresh += d->slot_of[set->entries[k].vertex] < 0; /* or more, if shared */
     PL_TRY(grow_slots(ctx, d, before + fresh));
-    for (int c = 0; c < set->count; c++)
-        for (int k = 0; k < set->points[c].count; k++) {
-            int v = set->points[c].vertex[k];
-            if (d->slot_of[v] < 0) {
-                d->slot_of[v] = d->slot_count;
-                d->vertex_of[d->slot_count++] = v;
-            }
+    for (int k = 0; k < set->entry_count; k++) {
+        int v = set->entries[k].vertex;
+        if (d->slot_of[v] < 0) {
+            d->slot_of[v] = d->slot_count;
+            d->vertex_of[d->slot_count++] = v;
         }
+    }
     fresh = d->slot_count - before;
     if (fresh == 0)
         return PL_OK;
@@ -167,11 +166,12 @@ static void turn_left(const pl_delassus *d, const pl_delassus_key *a, double *ro
     size_t size = 3 * (size_t)d->slot_count, ld = 3 * (size_t)d->slot_capacity;
     double h2 = d->built_h * d->built_h;
     memset(rows, 0, 3 * size * sizeof *rows);
-    for (int k = 0; k < a->count; k++) {
-        const float *x = d->inverse + 3 * (size_t)d->slot_of[a->vertex[k]] * ld;
+    for (int k = a->first; k < a->first + a->count; k++) {
+        const pl_stencil_entry *e = &d->entries[k];
+        const float *x = d->inverse + 3 * (size_t)d->slot_of[e->vertex] * ld;
         for (size_t i = 0; i < 3; i++) {
-            double f0 = h2 * a->beta[k] * a->frame[3 * i], f1 = h2 * a->beta[k] * a->frame[3 * i + 1],
-                   f2 = h2 * a->beta[k] * a->frame[3 * i + 2], *row = rows + i * size;
+            double f0 = h2 * e->block[3 * i], f1 = h2 * e->block[3 * i + 1],
+                   f2 = h2 * e->block[3 * i + 2], *row = rows + i * size;
             for (size_t j = 0; j < size; j++)
                 row[j] += f0 * x[j] + f1 * x[ld + j] + f2 * x[2 * ld + j];
         }
@@ -182,10 +182,10 @@ static void turn_left(const pl_delassus *d, const pl_delassus_key *a, double *ro
 static void turn_right(const pl_delassus *d, const double *row, const pl_delassus_key *b, double out[3])
 {
     memset(out, 0, 3 * sizeof *out);
-    for (int k = 0; k < b->count; k++) {
+    for (int k = b->first; k < b->first + b->count; k++) {
         double at[3];
-        pl_mat3_vec(b->frame, row + 3 * (size_t)d->slot_of[b->vertex[k]], at);
-        pl_axpy3(b->beta[k], at, out);
+        pl_mat3_vec(d->entries[k].block, row + 3 * (size_t)d->slot_of[d->entries[k].vertex], at);
+        pl_axpy3(1, at, out);
     }
 }
 
@@ -228,39 +228,41 @@ static void build_wide_rows(pl_delassus *d, int a)
 
 typedef enum change { NOTHING, FRAMES, VERTICES } change;
 
-/* What the present W lacks of being this set's; with planes nothing, while contacts stay. */
+/* What the present W lacks of being this set's; with planes nothing, while contacts stay. Only contacts
+ * of a vertex differ by no more than a rotation. */
 static change compare(const pl_delassus *d, double h, const pl_contact_set *set)
 {
     change found = NOTHING;
     if (d->built != set->count || d->built_h != h)
         return VERTICES;
     for (int c = 0; c < set->count; c++) {
-        const pl_contact_point *p = &set->points[c];
-        const pl_delassus_key *key = &d->keys[c];
-        if (key->count != p->count || memcmp(key->vertex, p->vertex, sizeof key->vertex) != 0 ||
-            memcmp(key->beta, p->beta, sizeof key->beta) != 0)
+        const pl_stencil_entry *now = pl_contact_entries(set, c), *then = d->entries + d->keys[c].first;
+        if (d->keys[c].count != set->points[c].count)
             return VERTICES;
-        if (memcmp(key->frame, p->frame, sizeof key->frame) != 0)
-            found = FRAMES;
+        for (int k = 0; k < d->keys[c].count; k++) {
+            bool turned = memcmp(then[k].block, now[k].block, sizeof now->block) != 0;
+            if (then[k].vertex != now[k].vertex || (turned && c >= set->touching))
+                return VERTICES;
+            found = turned ? FRAMES : found;
+        }
     }
     return found;
 }
 
 static void note_keys(pl_delassus *d, double h, const pl_contact_set *set)
 {
-    d->apart = true;
+    d->apart = set->touching == set->count;
     for (int c = 0; c < set->count; c++) {
         const pl_contact_point *p = &set->points[c];
-        d->apart = d->apart && p->count == 1 && p->beta[0] == 1 &&
-                   (c == 0 || p->vertex[0] > set->points[c - 1].vertex[0]);
+        const pl_stencil_entry *now = pl_contact_entries(set, c), *then = d->entries + d->keys[c].first;
+        d->apart = d->apart && (c == 0 || p->vertex > set->points[c - 1].vertex);
+        for (int i = 0; i < 9 && c < pl_smaller(set->touching, d->built); i++)
+            d->keys[c].turn[i] = (float)pl_dot3(now->block + i / 3 * 3, then->block + i % 3 * 3);
+        d->keys[c].first = p->first;
         d->keys[c].count = p->count;
-        memcpy(d->keys[c].vertex, p->vertex, sizeof p->vertex);
-        d->touching[c] = p->vertex[0];
-        memcpy(d->keys[c].beta, p->beta, sizeof p->beta);
-        for (int i = 0; i < 9; i++)
-            d->keys[c].turn[i] = (float)pl_dot3(p->frame + i / 3 * 3, d->keys[c].frame + i % 3 * 3);
-        memcpy(d->keys[c].frame, p->frame, sizeof p->frame);
+        d->touching[c] = p->vertex;
     }
+    memcpy(d->entries, set->entries, sizeof *d->entries * (size_t)set->entry_count);
     d->built = set->count;
     d->built_h = h;
 }
@@ -289,6 +291,8 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
 {
     PL_TRY(ensure_slots(ctx, d, chol, set));
     PL_TRY(reserve_matrix(ctx, d, 3 * set->count));
+    PL_TRY(
+        pl_grow(ctx, (void **)&d->entries, &d->entry_capacity, set->entry_count, sizeof *d->entries));
     change found = compare(d, h, set);
     if (found == NOTHING)
         return PL_OK;
@@ -364,7 +368,7 @@ static bool told_by_factor(pl_context *ctx, pl_delassus *d, int m)
         return false;
     for (int c = 0; c < m; c++)
         for (int i = 0; i < 9; i++)
-            d->keys[c].turn[i] = (float)d->keys[c].frame[i];
+            d->keys[c].turn[i] = (float)d->entries[d->keys[c].first].block[i];
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (m > ctx->limits.thread_contacts)
     for (int a = 0; a < m; a++)
         turn_rows(d, a, (float)(1 / (d->built_h * d->built_h)));

@@ -16,11 +16,10 @@
 #include "linalg/chol.h"
 #include "linalg/symmetric.h"
 
-/* What W depends on of a contact. */
+/* What W depends on of a block. */
 typedef struct pl_delassus_key {
-    int count, vertex[PL_STENCIL];
-    double beta[PL_STENCIL], frame[9];
-    float turn[9]; /* Q: from the frame it had to the one it has */
+    int first, count; /* its entries */
+    float turn[9];    /* Q: from the frame it had to the one it has */
 } pl_delassus_key;
 
 typedef enum pl_product {
@@ -44,15 +43,17 @@ typedef struct pl_delassus {
     const pl_chol *factor; /* its factor of E, */
     double built_h;        /* its time step */
     pl_delassus_key *keys; /* [built] and the rest it depends on */
-    int *touching;         /* [built] and their (first) vertices */
-    bool apart;            /* each contact is a vertex, no two of them the same */
-    float *single;         /* [3 m, 3 m] W */
-    double *rho;           /* [m] the mean of each contact's diagonal of W */
-    float *stiffness;      /* [3 m, 3 m] W^-1 in single precision, */
-    bool stiff;            /* if it is there */
-    float *lower;          /* [3 m, 3 m] scratch of making it */
-    double regret;         /* operations that it would have saved while these vertices touch, */
-    bool lasts;            /* as they may */
+    int entry_capacity;
+    pl_stencil_entry *entries;
+    int *touching;    /* [built] and their (first) vertices */
+    bool apart;       /* each block is a contact of a vertex, no two of them of the same */
+    float *single;    /* [3 m, 3 m] W */
+    double *rho;      /* [m] the mean of each contact's diagonal of W */
+    float *stiffness; /* [3 m, 3 m] W^-1 in single precision, */
+    bool stiff;       /* if it is there */
+    float *lower;     /* [3 m, 3 m] scratch of making it */
+    double regret;    /* operations that it would have saved while these vertices touch, */
+    bool lasts;       /* as they may */
     pl_symmetric products[PL_PRODUCTS]; /* what is multiplied by, once asked for; */
     bool half_fails;                    /* W in half precision was found to be worth nothing */
 } pl_delassus;

@@ -37,18 +37,20 @@ static void add_product(sum *s, double a, double b)
     s->low += fma(a, b, -product);
 }
 
-void pl_contact_delta_exact(const pl_contact_point *p, const double *q0, const double *q,
+void pl_contact_delta_exact(const pl_contact_set *set, int c, const double *q0, const double *q,
                             const double *move, double delta[3])
 {
+    const pl_contact_point *p = &set->points[c];
+    const pl_stencil_entry *e = pl_contact_entries(set, c);
     double drift[3];
     pl_mat3_vec(p->frame, p->drift, drift);
     for (int r = 0; r < 3; r++) {
         sum s = {r == 0 ? p->gap : -drift[r], 0};
         for (int k = 0; k < p->count; k++)
             for (int d = 0; d < 3; d++) {
-                size_t i = 3 * (size_t)p->vertex[k] + (size_t)d;
-                double weight = p->beta[k] * p->frame[3 * r + d];
-                sum u = add(q[i], -q0[i]);
+                size_t i = 3 * (size_t)e[k].vertex + (size_t)d;
+                double weight = e[k].block[3 * r + d];
+                sum u = p->live ? (sum){0, 0} : add(q[i], -q0[i]);
                 add_product(&s, weight, u.high);
                 add_product(&s, weight, u.low);
                 add_product(&s, weight, move[i]);
@@ -63,5 +65,5 @@ void pl_contacts_delta_exact(const pl_context *ctx, const pl_contact_set *set, c
 #pragma omp parallel for num_threads(ctx->threads)                                                     \
     schedule(static) if (set->count > ctx->limits.thread_laws)
     for (int c = 0; c < set->count; c++)
-        pl_contact_delta_exact(&set->points[c], q0, q, move, delta + 3 * (size_t)c);
+        pl_contact_delta_exact(set, c, q0, q, move, delta + 3 * (size_t)c);
 }

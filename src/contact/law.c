@@ -36,10 +36,11 @@ void pl_law_newton(const pl_law *law, const double delta[3], const double lambda
 {
     double mu = law->mu, rho = law->rho, c = 2 * rho * law->epsilon2;
     memset(out, 0, sizeof *out);
-    fischer n = fischer_burmeister(delta[0], rho * lambda[0], c);
+    double apart = delta[0] + law->compliance * lambda[0];
+    fischer n = law->two_way ? (fischer){apart, 1, 0} : fischer_burmeister(apart, rho * lambda[0], c);
     out->residual[0] = n.value;
     out->d_delta[0] = n.da;
-    out->d_lambda[0] = rho * n.db;
+    out->d_lambda[0] = rho * n.db + law->compliance * n.da;
     if (mu == 0) {
         for (int k = 1; k < 3; k++) {
             out->residual[k] = rho * lambda[k];
@@ -90,9 +91,9 @@ void pl_law_least(const pl_law_linear *at, double rho, const double r[3], double
 
 pl_law_error pl_law_check(const pl_law *law, const double delta[3], const double lambda[3])
 {
-    double force = hypot(lambda[1], lambda[2]);
+    double force = hypot(lambda[1], lambda[2]), apart = delta[0] + law->compliance * lambda[0];
     pl_law_error e = {
-        .complementarity = fabs(delta[0] * lambda[0] / law->epsilon2 - 1),
+        .complementarity = law->two_way ? 0 : fabs(apart * lambda[0] / law->epsilon2 - 1),
         .cone = force - law->mu * lambda[0],
     };
     if (law->mu > 0) {
@@ -105,7 +106,8 @@ pl_law_error pl_law_check(const pl_law *law, const double delta[3], const double
 void pl_law_resolve(const pl_law *law, const double delta[3], const double lambda[3], pl_law_point *out)
 {
     double mu = law->mu;
-    *out = (pl_law_point){.delta_n = law->epsilon2 / lambda[0], .direction = {1, 0}};
+    *out = (pl_law_point){.direction = {1, 0}};
+    out->delta_n = law->two_way ? 0 : law->epsilon2 / lambda[0];
     if (mu == 0)
         return;
     double x = hypot(delta[1], delta[2]), force = hypot(lambda[1], lambda[2]);
@@ -129,8 +131,9 @@ void pl_law_derivative(const pl_law *law, const pl_law_point *p, const double la
     d_mu[0] = d_mu[1] = d_mu[2] = 0;
     /* lambda_n d(delta_n) + delta_n d(lambda_n) = 0 */
     double scale = rho / (rho * lambda[0] + p->delta_n);
-    out->d_delta[0] = scale * lambda[0];
-    out->d_lambda[0] = scale * p->delta_n;
+    out->d_delta[0] = law->two_way ? 1 : scale * lambda[0];
+    out->d_lambda[0] = law->two_way ? 0 : scale * p->delta_n;
+    out->d_lambda[0] += law->compliance * out->d_delta[0];
     if (mu == 0) {
         out->d_lambda[4] = out->d_lambda[8] = rho;
         return;

@@ -7,6 +7,9 @@
  *
  * With mu = 0, (2) and (3) become lambda_f = 0. The forward solve finds roots of the Fischer-Burmeister
  * form; the derivative of the solution is taken from (1)-(3) themselves with the same eps.
+ *
+ * Something that gives has a compliance c: delta_n + c lambda_n for delta_n in (1). What holds both
+ * ways has delta_n + c lambda_n = 0 instead of (1), and no friction.
  */
 #ifndef PL_LAW_H
 #define PL_LAW_H
@@ -15,8 +18,10 @@
 
 typedef struct pl_law {
     double mu;
-    double epsilon2; /* eps^2, N m */
-    double rho;      /* m/N, turns forces into lengths: the mean diagonal of the Delassus block */
+    double epsilon2;   /* eps^2, N m */
+    double rho;        /* m/N, turns forces into lengths: the mean diagonal of the Delassus block */
+    double compliance; /* c, m/N */
+    bool two_way;
 } pl_law;
 
 /* D_delta d(delta) + D_lambda d(lambda) = -residual, each 3x3 row-major in the contact's frame. Entries
@@ -45,8 +50,8 @@ pl_law_error pl_law_check(const pl_law *law, const double delta[3], const double
 /* A solved contact without cancellation: delta_n from lambda_n, x_hat from forces in stick and from
  * motion in slip. */
 typedef struct pl_law_point {
-    double delta_n, x_hat, s;
-    double direction[2]; /* d, along delta_f, unit */
+    double delta_n, x_hat, s; /* delta_n with what gives */
+    double direction[2];      /* d, along delta_f, unit */
 } pl_law_point;
 
 void pl_law_resolve(const pl_law *law, const double delta[3], const double lambda[3],

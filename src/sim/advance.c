@@ -102,7 +102,7 @@ static void search_downhill(pl_newton *s, double *step)
         double work = 0;
         for (int c = 0; c < solver->space.set.count; c++) {
             double moved[3];
-            pl_contact_gather(&solver->space.set.points[c], step, moved);
+            pl_contact_gather(&solver->space.set, c, step, moved);
             work += h2 * pl_dot3(moved, solver->space.lambda + 3 * c);
         }
         for (int i = 0; i < 3 * solver->n; i++)

@@ -30,7 +30,7 @@ static void leftover(const pl_newton *s, double *left, double *held)
         left[i] = solver->residual[i] +
                   (solver->matter->mass[i / 3] + h * solver->matter->damping[i / 3]) * solver->move[i];
     for (int c = 0; c < solver->space.set.count; c++)
-        pl_contact_scatter(&solver->space.set.points[c], -h * h, solver->space.lambda + 3 * c, left);
+        pl_contact_scatter(&solver->space.set, c, -h * h, solver->space.lambda + 3 * c, left);
 }
 
 /* The motion (shift, turn about `centre`) that would balance vertices [first, last); false for a body

@@ -107,11 +107,10 @@ pl_status pl_newton_prepare(pl_newton *s)
     PL_TRY(pl_solver_touched(solver, &touched));
     pl_matrix_focus(&solver->matrix, touched, solver->space.touched);
     for (int c = 0; c < m; c++) {
-        solver->space.laws[c] = (pl_law){
-            .mu = solver->space.set.points[c].mu,
-            .epsilon2 = solver->matter->values->def.contact_epsilon2,
-            .rho = solver->space.delassus.rho[c],
-        };
+        pl_law *law = &solver->space.laws[c];
+        *law = solver->space.set.points[c].law;
+        law->epsilon2 = solver->matter->values->def.contact_epsilon2;
+        law->rho = solver->space.delassus.rho[c];
         memcpy(solver->space.lambda + 3 * c, solver->space.set.points[c].lambda, 3 * sizeof(double));
     }
     pl_stage(&solver->meter, PL_STAGE_CONTACT);
@@ -130,7 +129,7 @@ static double law_goal(const pl_newton *s, const double *move)
     if (s->norm > 0 && s->last_rate == 0 && s->solver->memory.first_rate > 0)
         rate = s->solver->memory.first_rate;
     for (int c = 0; s->norm == 0 && c < set->count; c++)
-        last = fmax(last, pl_norm3(move + 3 * (size_t)set->points[c].vertex[0]));
+        last = fmax(last, pl_norm3(move + 3 * (size_t)set->points[c].vertex));
     double expected = s->expected > 0 ? s->expected : fmin(rate, 1) * last;
     return expected > LAW_EXACT_BELOW * s->solver->matter->values->def.tolerance ? LAW_GOAL * expected
                                                                                  : 0;
@@ -161,7 +160,7 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
     s->law_rough = goal > 0;
     s->law_sharp = solution.sharp;
     s->law_residual = solution.residual;
-    s->law_worst = solver->space.set.points[solution.worst].vertex[0];
+    s->law_worst = solver->space.set.points[solution.worst].vertex;
     if (s->law_failed)
         pl_log(solver->ctx, PL_LOG_DEBUG,
                "step %d: contact law off by %.3e m at contact %d of %d after %d iterations",
@@ -170,33 +169,27 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
     return PL_OK;
 }
 
-static void hold_contacts(const pl_solver *solver, double *move)
-{
-    for (int c = 0; c < solver->space.set.count; c++)
-        pl_contact_hold(&solver->space.set.points[c], solver->space.wanted + 3 * c, move);
-}
-
 /* move = E^-1 (rhs + h^2 H^T (lambda - origin)), rhs in `move`: what the present forces move at the
  * contacts, the law's change of them, then everything. In single precision; but the contacts move as
  * the law wants it, because gaps of 1e-12 m are to be met. */
 static pl_status move_with_contacts(pl_newton *s, const double *q, double *move)
 {
     pl_solver *solver = s->solver;
+    const pl_contact_set *set = &solver->space.set;
     double h2 = s->sub->h * s->sub->h;
     PL_TRY(pl_matrix_begin(&solver->matrix, move, move));
     pl_stage(&solver->meter, PL_STAGE_SOLVE);
     PL_TRY(solve_law(s, q, move));
     memset(solver->guess, 0, sizeof(double) * 3 * (size_t)solver->n);
-    for (int c = 0; c < solver->space.set.count; c++) {
-        const pl_contact_point *p = &solver->space.set.points[c];
+    for (int c = 0; c < set->count; c++) {
         double *wanted = solver->space.wanted + 3 * c;
-        pl_contact_scatter(p, h2, solver->space.solver.change + 3 * c, solver->guess);
-        pl_contact_gather(p, move, wanted);
+        pl_contact_scatter(set, c, h2, solver->space.solver.change + 3 * c, solver->guess);
+        pl_contact_gather(set, c, move, wanted);
         pl_axpy3(1, solver->space.solver.moved + 3 * c, wanted);
     }
-    hold_contacts(solver, move);
+    pl_contacts_hold(set, solver->space.wanted, move);
     PL_TRY(pl_matrix_end(&solver->matrix, solver->guess, move, move));
-    hold_contacts(solver, move);
+    pl_contacts_hold(set, solver->space.wanted, move);
     pl_stage(&solver->meter, PL_STAGE_SOLVE);
     return PL_OK;
 }
@@ -212,7 +205,7 @@ static pl_status correct_once(pl_newton *s, const double *q, double *move, doubl
     if (m > 0)
         memcpy(solver->space.origin, solver->space.lambda, sizeof(double) * 3 * (size_t)m);
     for (int c = 0; c < m; c++)
-        pl_contact_scatter(&solver->space.set.points[c], h2, solver->space.origin + 3 * c, move);
+        pl_contact_scatter(&solver->space.set, c, h2, solver->space.origin + 3 * c, move);
     s->law_failed = s->law_rough = false;
     s->law_sharp = true;
     if (m > 0) {

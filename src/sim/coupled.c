@@ -85,7 +85,7 @@ static void multiply_law(const pl_solver *solver, int c, const double *x, const 
 {
     const pl_law_linear *law = &solver->space.solver.linear[c];
     double at[3], moved[3], scale = solver->matrix.h * solver->matrix.h / solver->space.laws[c].rho;
-    pl_contact_gather(&solver->space.set.points[c], x, at);
+    pl_contact_gather(&solver->space.set, c, x, at);
     pl_mat3_vec(law->d_delta, at, moved);
     pl_mat3_vec(law->d_lambda, force, out);
     for (int k = 0; k < 3; k++)
@@ -101,7 +101,7 @@ static pl_status apply_coupled(void *user, const double *x, double *y)
     multiply_tangent(s, x, y);
     for (int c = 0; c < s->solver->space.set.count; c++) {
         const double *force = x + 3 * n + 3 * (size_t)c;
-        pl_contact_scatter(&s->solver->space.set.points[c], -h2, force, y);
+        pl_contact_scatter(&s->solver->space.set, c, -h2, force, y);
         multiply_law(s->solver, c, x, force, y + 3 * n + 3 * (size_t)c);
     }
     return PL_OK;
@@ -123,6 +123,7 @@ static pl_status apply_factor(void *user, const double *x, double *y)
 {
     coupled *s = user;
     pl_solver *solver = s->solver;
+    const pl_contact_set *set = &solver->space.set;
     size_t n = (size_t)solver->n;
     double h2 = solver->matrix.h * solver->matrix.h, *force = y + 3 * n;
     double *moved = solver->space.solver.step_moved;
@@ -133,9 +134,9 @@ static pl_status apply_factor(void *user, const double *x, double *y)
     }
     PL_TRY(pl_matrix_begin(&solver->matrix, x, y));
     pl_stage(&solver->meter, PL_STAGE_SOLVE);
-    for (int c = 0; c < solver->space.set.count; c++) {
+    for (int c = 0; c < set->count; c++) {
         double at[3], told[3];
-        pl_contact_gather(&solver->space.set.points[c], y, at);
+        pl_contact_gather(set, c, y, at);
         pl_mat3_vec(solver->space.solver.linear[c].d_delta, at, told);
         for (int k = 0; k < 3; k++)
             solver->space.wanted[3 * c + k] =
@@ -147,14 +148,12 @@ static pl_status apply_factor(void *user, const double *x, double *y)
                                          moved));
     pl_stage(&solver->meter, PL_STAGE_CONTACT);
     memset(solver->guess, 0, sizeof(double) * 3 * n);
-    for (int c = 0; c < solver->space.set.count; c++) {
-        const pl_contact_point *p = &solver->space.set.points[c];
-        pl_contact_gather(p, y, solver->space.wanted + 3 * c);
+    for (int c = 0; c < set->count; c++) {
+        pl_contact_gather(set, c, y, solver->space.wanted + 3 * c);
         pl_axpy3(1, moved + 3 * c, solver->space.wanted + 3 * c);
-        pl_contact_scatter(p, h2, force + 3 * c, solver->guess);
+        pl_contact_scatter(set, c, h2, force + 3 * c, solver->guess);
     }
-    for (int c = 0; c < solver->space.set.count; c++)
-        pl_contact_hold(&solver->space.set.points[c], solver->space.wanted + 3 * c, y);
+    pl_contacts_hold(set, solver->space.wanted, y);
     PL_TRY(pl_matrix_end(&solver->matrix, solver->guess, y, y));
     pl_stage(&solver->meter, PL_STAGE_SOLVE);
     return PL_OK;
@@ -168,7 +167,7 @@ static void right_hand_side(const coupled *s, double *rhs)
         rhs[i] = -solver->residual[i];
     for (int c = 0; c < solver->space.set.count; c++) {
         double *row = rhs + 3 * (solver->n + c);
-        pl_contact_scatter(&solver->space.set.points[c], h2, solver->space.origin + 3 * c, rhs);
+        pl_contact_scatter(&solver->space.set, c, h2, solver->space.origin + 3 * c, rhs);
         multiply_law(solver, c, s->move, solver->space.solver.change + 3 * c, row);
         pl_axpy3(-h2 / solver->space.laws[c].rho, solver->space.solver.linear[c].residual, row);
     }

@@ -13,8 +13,8 @@
 static bool is_alone(const pl_contact_set *set, int c)
 {
     const pl_contact_point *p = set->points;
-    return p[c].count == 1 && (c == 0 || p[c - 1].vertex[0] != p[c].vertex[0]) &&
-           (c + 1 == set->count || p[c + 1].vertex[0] != p[c].vertex[0]);
+    return (c == 0 || p[c - 1].vertex != p[c].vertex) &&
+           (c + 1 == set->touching || p[c + 1].vertex != p[c].vertex);
 }
 
 /* How far a contact is from its law with the force that balances its vertex at q: as lengths, what that
@@ -25,19 +25,17 @@ static double contact_violation(const pl_newton *s, const double *q, int c)
     const pl_solver *solver = s->solver;
     const pl_contact_point *p = &solver->space.set.points[c];
     double delta[3], pushed[3], wanted[2], *u = solver->guess;
-    for (int i = 0; i < 3 * p->count; i++) {
-        size_t at = 3 * (size_t)p->vertex[i / 3] + (size_t)(i % 3);
-        u[at] = q[at] - s->sub->q0[at];
-    }
-    pl_contact_delta(p, u, delta);
+    for (size_t i = 3 * (size_t)p->vertex; i < 3 * (size_t)p->vertex + 3; i++)
+        u[i] = q[i] - s->sub->q0[i];
+    pl_contact_delta(&solver->space.set, c, u, delta);
     if (!is_alone(&solver->space.set, c))
         return fmin(delta[0], 0);
-    pl_contact_gather(p, solver->residual, pushed);
+    pl_contact_gather(&solver->space.set, c, solver->residual, pushed);
     for (int k = 0; k < 3; k++)
-        pushed[k] /= solver->matter->mass[p->vertex[0]];
+        pushed[k] /= solver->matter->mass[p->vertex];
     for (int k = 0; k < 2; k++)
         wanted[k] = pushed[1 + k] - delta[1 + k];
-    double length = hypot(wanted[0], wanted[1]), most = p->mu * fmax(pushed[0], 0);
+    double length = hypot(wanted[0], wanted[1]), most = p->law.mu * fmax(pushed[0], 0);
     double part = length > most ? most / length : 1;
     return hypot(fmin(delta[0], pushed[0]),
                  hypot(pushed[1] - part * wanted[0], pushed[2] - part * wanted[1]));
@@ -51,11 +49,11 @@ static double imbalance(const pl_newton *s, const double *q)
     const pl_contact_set *set = &solver->space.set;
     double sum = 0;
     for (int i = 0, c = 0; i < solver->n; i++) {
-        bool touches = c < set->count && set->points[c].vertex[0] == i;
+        bool touches = c < set->touching && set->points[c].vertex == i;
         if (!touches)
             sum +=
                 pl_dot3(solver->residual + 3 * i, solver->residual + 3 * i) / solver->matter->mass[i];
-        for (; c < set->count && set->points[c].vertex[0] == i; c++) {
+        for (; c < set->touching && set->points[c].vertex == i; c++) {
             double off = contact_violation(s, q, c);
             sum += solver->matter->mass[i] * off * off;
         }
@@ -135,13 +133,13 @@ static void take_reactions(pl_newton *s)
 {
     pl_solver *solver = s->solver;
     double h2 = s->sub->h * s->sub->h;
-    for (int c = 0; c < solver->space.set.count; c++) {
+    for (int c = 0; c < solver->space.set.touching; c++) {
         pl_contact_point *p = &solver->space.set.points[c];
         if (!is_alone(&solver->space.set, c))
             continue;
-        pl_contact_gather(p, solver->residual, p->lambda);
+        pl_contact_gather(&solver->space.set, c, solver->residual, p->lambda);
         for (int k = 0; k < 3; k++) /* without friction none across, to the last digit */
-            p->lambda[k] *= k > 0 && p->mu == 0 ? 0 : 1 / h2;
+            p->lambda[k] *= k > 0 && p->law.mu == 0 ? 0 : 1 / h2;
     }
 }
 

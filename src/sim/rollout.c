@@ -31,7 +31,7 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
     pl_tape *tape = user;
     pl_context *ctx = sim->ctx;
     pl_status status = PL_OK;
-    int m = sim->solver.space.set.count;
+    int m = sim->solver.space.set.touching;
     pl_tape_entry e = {
         .step = sub->step, .from = sub->from, .to = sub->to, .h = sub->h, .contact_count = m};
     PL_CHECK(
@@ -42,7 +42,7 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
     memcpy(e.q, sim->solver.iterate, sizeof(double) * 3 * (size_t)sim->scene->vertex_count);
     for (int c = 0; c < m; c++) {
         const pl_contact_point *p = &sim->solver.space.set.points[c];
-        e.contacts[c] = (pl_tape_contact){.vertex = p->vertex[0], .collider = p->collider};
+        e.contacts[c] = (pl_tape_contact){.vertex = p->vertex, .collider = p->collider};
         memcpy(e.contacts[c].lambda, p->lambda, sizeof p->lambda);
     }
     tape->bytes += entry_bytes(sim, &e);
@@ -233,6 +233,7 @@ static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
     const pl_tape_entry *e = last_substep(r, step, &before);
     pl_inputs inputs = pl_rollout_inputs_at(r, step - 1);
     pl_drive drive = {0};
+    pl_contact_set set = {0};
     double *u = NULL, end = r->time[step - 1] + r->values->def.time_step;
     PL_CHECK(pl_drive_create(sim->scene, &drive), done);
     PL_CHECK(pl_drive_resolve(sim->scene, end, &inputs, &drive), done);
@@ -251,10 +252,12 @@ static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
         pl_contact_place(&obstacles, kept->vertex, kept->collider, before + 3 * (size_t)kept->vertex,
                          &p);
         memcpy(p.lambda, kept->lambda, sizeof p.lambda);
-        out[c] = pl_contact_tell(&p, u);
+        PL_CHECK(pl_contact_set_touch(sim->ctx, &set, &p), done);
+        out[c] = pl_contact_tell(&set, c, u);
     }
 done:
     pl_drive_free(sim->ctx, &drive);
+    pl_contact_set_free(sim->ctx, &set);
     pl_free(sim->ctx, u);
     return status;
 }

@@ -71,12 +71,11 @@ void pl_solver_forget(pl_solver *s)
 pl_status pl_solver_touched(pl_solver *s, int *count)
 {
     const pl_contact_set *set = &s->space.set;
-    PL_TRY(pl_grow(s->ctx, (void **)&s->space.touched, &s->space.touched_capacity,
-                   PL_STENCIL * set->count, sizeof *s->space.touched));
-    *count = 0;
-    for (int c = 0; c < set->count; c++)
-        for (int k = 0; k < set->points[c].count; k++)
-            s->space.touched[(*count)++] = set->points[c].vertex[k];
+    PL_TRY(pl_grow(s->ctx, (void **)&s->space.touched, &s->space.touched_capacity, set->entry_count,
+                   sizeof *s->space.touched));
+    *count = set->entry_count;
+    for (int k = 0; k < set->entry_count; k++)
+        s->space.touched[k] = set->entries[k].vertex;
     return PL_OK;
 }
 

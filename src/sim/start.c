@@ -8,20 +8,20 @@
 static bool warm_start(pl_contact_set *set, const pl_state *state)
 {
     int k = 0, again = 0;
-    for (int c = 0; c < set->count; c++) {
+    for (int c = 0; c < set->touching; c++) {
         pl_contact_point *p = &set->points[c];
-        while (k < state->contact_count && (state->contacts[k].vertex < p->vertex[0] ||
-                                            (state->contacts[k].vertex == p->vertex[0] &&
-                                             state->contacts[k].collider < p->collider)))
+        while (k < state->contact_count &&
+               (state->contacts[k].vertex < p->vertex ||
+                (state->contacts[k].vertex == p->vertex && state->contacts[k].collider < p->collider)))
             k++;
-        if (k == state->contact_count || state->contacts[k].vertex != p->vertex[0] ||
+        if (k == state->contact_count || state->contacts[k].vertex != p->vertex ||
             state->contacts[k].collider != p->collider)
             continue;
         pl_mat3_vec(p->frame, state->contacts[k].force_tangent, p->lambda);
         p->lambda[0] = state->contacts[k].force_normal;
         again++;
     }
-    return again == set->count && again == state->contact_count;
+    return again == set->touching && again == state->contact_count;
 }
 
 pl_obstacles pl_substep_obstacles(const pl_substep *sub, pl_collider *const *shapes)

@@ -17,7 +17,7 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
 {
     pl_sim *sim = s->sim;
     pl_state *state = s->state;
-    int m = sim->solver.space.set.count;
+    int m = sim->solver.space.set.touching;
     PL_TRY(pl_grow(sim->ctx, (void **)&state->contacts, &state->contact_capacity, m,
                    sizeof *state->contacts));
     if (s->record)
@@ -25,7 +25,7 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
     for (int i = 0; i < 3 * sim->solver.n; i++)
         sim->solver.trial[i] = sim->solver.iterate[i] - state->q[i];
     for (int c = 0; c < m; c++)
-        state->contacts[c] = pl_contact_tell(&sim->solver.space.set.points[c], sim->solver.trial);
+        state->contacts[c] = pl_contact_tell(&sim->solver.space.set, c, sim->solver.trial);
     state->contact_count = m;
 #pragma omp parallel for num_threads(sim->ctx->threads)                                                \
     schedule(static) if (sim->solver.n > sim->ctx->limits.thread_vertices)
@@ -45,7 +45,7 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
 static void measure_contacts(pl_sim *sim)
 {
     pl_step_info *info = &sim->solver.meter.info;
-    info->contacts = sim->solver.space.set.count;
+    info->contacts = sim->solver.space.set.touching;
     for (int c = 0; c < sim->solver.space.set.count; c++) {
         pl_law_error e = pl_law_check(&sim->solver.space.laws[c], sim->solver.space.delta + 3 * c,
                                       sim->solver.space.lambda + 3 * c);
@@ -67,8 +67,8 @@ static void describe(const pl_sim *sim, const pl_substep_result *result, size_t 
     const pl_body *body = &scene->bodies[scene->body_of[result->vertex]];
     int length = snprintf(text, size, "vertex %d of body \"%s\"", result->vertex - body->vertex_offset,
                           body->name);
-    for (int c = 0; c < sim->solver.space.set.count && length < (int)size; c++)
-        if (sim->solver.space.set.points[c].vertex[0] == result->vertex)
+    for (int c = 0; c < sim->solver.space.set.touching && length < (int)size; c++)
+        if (sim->solver.space.set.points[c].vertex == result->vertex)
             length += snprintf(text + length, size - (size_t)length, ", at collider \"%s\"",
                                scene->colliders[sim->solver.space.set.points[c].collider].name);
 }
@@ -82,8 +82,8 @@ static pl_status no_convergence(const step *s, const pl_substep_result *result, 
         snprintf(cut, sizeof cut, ", with the time step cut to %.3g s", h);
     return pl_fail(sim->ctx, PL_ERROR_CONVERGENCE,
                    "step %d: %s (%s; last Newton step %.3g m, %d contacts)%s", s->state->step + 1,
-                   result->reason, where, sim->solver.meter.info.residual, sim->solver.space.set.count,
-                   cut);
+                   result->reason, where, sim->solver.meter.info.residual,
+                   sim->solver.space.set.touching, cut);
 }
 
 /* The part [from, to] of the step, as fractions of it. */
