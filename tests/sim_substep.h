@@ -17,7 +17,8 @@ static inline pl_substep world_substep(const test_world *w)
                         .q0 = w->state->q,
                         .v0 = w->state->v,
                         .drive = &sim->drive,
-                        .pose_start = w->state->input[PL_COLLIDER_POSE]};
+                        .pose_start = w->state->input[PL_COLLIDER_POSE],
+                        .live = sim->solver.live};
 }
 
 #endif

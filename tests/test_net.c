@@ -7,6 +7,8 @@
 
 #include "core/core.h"
 
+#include <ctype.h>
+
 typedef struct net_digits {
     const char *name;
     int contacts;
@@ -377,6 +379,15 @@ static void print_pair(const double x[2], const char *end)
     printf("{%.13e, %.13e}%s", x[0], x[1], end);
 }
 
+/* [PL_NAME] = */
+static void print_channel(const char *name)
+{
+    printf("[PL_");
+    for (; *name; name++)
+        putchar(toupper(*name));
+    printf("] = ");
+}
+
 static void print_digits(void)
 {
     printf("/* Printed by `test_net digits`. */\nstatic const net_digits net_digits_table[NET_SCENES] "
@@ -388,7 +399,11 @@ static void print_digits(void)
             print_pair(d.states[i], i < 3 ? ",\n      " : "},\n     ");
         print_pair(d.force, ",\n     {");
         for (int f = 0; f < TEST_FIELDS; f++)
-            print_pair(d.fields[f], f < TEST_FIELDS - 1 ? ",\n      " : "}},\n");
+            if (d.fields[f][1] != 0) {
+                print_channel(test_info(f)->name);
+                print_pair(d.fields[f], ",\n      ");
+            }
+        printf("}},\n");
     }
     printf("};\n");
 }

@@ -32,7 +32,7 @@ static void test_contacts_that_are_left(void **state)
     double *whole = calloc(size, sizeof *whole), *x = calloc(size, sizeof *x);
     for (int contacts = 16; contacts >= 4; contacts -= 6) {
         uint64_t seed = 9;
-        pl_matrix_focus(matrix, contacts, solver->space.touched);
+        pl_matrix_focus(matrix, contacts, solver->space.touched, true);
         memset(change, 0, size * sizeof *change);
         for (size_t i = 0; i < size; i++)
             whole[i] = b[i] = test_random(&seed);

@@ -322,13 +322,13 @@ PL_API pl_status pl_scene_add_collider(pl_scene *scene, const pl_collider_def *d
 PL_API pl_status pl_scene_set_friction(pl_scene *scene, int body, int collider, double friction);
 
 /* A point of a body: sum of weights[k] times vertex vertices[k], k < count <= 4, the weights adding up
- * to
- * 1. One vertex, or a point of an element by its barycentric coordinates. */
+ * to 1. One vertex, or a point of an element by its barycentric coordinates. */
 typedef struct pl_point {
     int body;
     int count;
     int vertices[4]; /* of the body */
     double weights[4];
+    double position[3]; /* m, of a point that is fixed in the world: body -1 (cables) */
 } pl_point;
 
 /* A spring of compliance c that pulls points[0] to points[1], or, with a collider, to where points[0]
@@ -370,6 +370,26 @@ typedef struct pl_muscle_def {
 
 PL_API pl_muscle_def pl_muscle_def_default(void);
 PL_API pl_status pl_scene_add_muscle(pl_scene *scene, const pl_muscle_def *def, int *muscle);
+
+/* A cable along a chain of points, in this order. Its length, the sum of the distances between them, is
+ * drawn to a target by a tension that is found with the motion: a compliance of 1e-10 m/N is no harder
+ * than one of 1e-4. */
+typedef struct pl_cable_def {
+    int point_count; /* >= 2 */
+    const pl_point *points;
+    bool segments;  /* false: it slides through its points, with one tension; true: it is held at them,
+                       each  segment with a tension of its own and its share of the length, as at the
+                       start */
+    bool two_way;   /* false: it pulls and goes slack; true: it pushes as well */
+    double length;  /* m; 0 (default): as long as at the start */
+    pl_table table; /* width 1; replaces length when it has rows */
+    double compliance; /* of the whole length, m/N, >= 0; default 1e-6 */
+} pl_cable_def;
+
+PL_API pl_cable_def pl_cable_def_default(void);
+PL_API pl_status pl_scene_add_cable(pl_scene *scene, const pl_cable_def *def, int *cable);
+/* How many tensions a cable has in pl_state.live, from *first on; 0 for no such cable. */
+PL_API int pl_scene_cable_rows(const pl_scene *scene, int cable, int *first);
 
 /* What a scene holds. */
 typedef struct pl_scene_info {
@@ -424,6 +444,7 @@ typedef enum pl_channel {
                          of translation (3) and per rad of rotation about the world axes through the
                          collider's position (3) */
     PL_ACTIVATION,    /* of every muscle, as its law takes it */
+    PL_CABLE_LENGTH,  /* m, of every cable: what it is drawn to */
     /* parameters, that stay as they are during a rollout */
     PL_YOUNG,                 /* Pa, of every element */
     PL_POISSON,               /* of every element */
@@ -434,6 +455,7 @@ typedef enum pl_channel {
     PL_COMPLIANCE,            /* m/N, of every pin */
     PL_ATTACHMENT_COMPLIANCE, /* m/N, of every attachment */
     PL_MUSCLE_STIFFNESS,      /* Pa, of every muscle */
+    PL_CABLE_COMPLIANCE,      /* m/N, of every cable */
     PL_CHANNEL_COUNT
 } pl_channel;
 
@@ -451,6 +473,7 @@ typedef enum pl_owner {
     PL_OWNER_COLLIDER,
     PL_OWNER_ATTACHMENT,
     PL_OWNER_MUSCLE,
+    PL_OWNER_CABLE,
     PL_OWNER_COUNT
 } pl_owner;
 
@@ -538,6 +561,9 @@ typedef struct pl_state {
                                         NULL */
     int contact_count, contact_capacity;
     pl_contact *contacts; /* [contact_count] of the last step; sorted by vertex, then collider */
+    int live_count;
+    double *live; /* [live_count] tensions of cables in the last step, N: of each its one, or those of
+                     its segments */
 } pl_state;
 
 PL_API pl_status pl_state_create(const pl_scene *scene, pl_state **out); /* at the scene's start */

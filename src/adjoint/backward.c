@@ -40,7 +40,7 @@ static pl_status reverse_substep(backward *b, const pl_tape *tape, int k, const 
             b->v[i] = s->linear.u[i] / e->h;
         PL_TRY(add_loss(b, s->step + 1, e->q, b->v));
     }
-    memset(s->linear.rhs + n3, 0, sizeof(double) * 3 * (size_t)e->contact_count);
+    memset(s->linear.rhs + n3, 0, sizeof(double) * 3 * (size_t)s->linear.contacts.count);
     for (int i = 0; i < n3; i++) {
         s->linear.rhs[i] = b->dq[i] + b->dv[i] / e->h;
         b->dq0[i] = -b->dv[i] / e->h;

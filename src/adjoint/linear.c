@@ -3,6 +3,7 @@
 
 #include "adjoint/precondition.h"
 #include "core/vec.h"
+#include "rows/rows.h"
 
 #include <cblas.h>
 
@@ -173,11 +174,13 @@ static void linearise_laws(pl_linear *l)
 pl_status pl_linear_setup(pl_linear *l, const double *q, int contact_count,
                           const pl_tape_contact *contacts)
 {
-    PL_TRY(reserve(l, contact_count));
+    PL_TRY(reserve(l, contact_count + pl_rows_count(l->scene)));
     l->q = q;
     for (int i = 0; i < 3 * l->n; i++)
         l->u[i] = q[i] - l->sub.q0[i];
     PL_TRY(place_contacts(l, contact_count, contacts));
+    PL_TRY(pl_rows_add(&l->sub, &l->contacts));
+    pl_rows_place(&l->sub, q, &l->contacts);
     linearise_laws(l);
     return pl_precondition_setup(l);
 }

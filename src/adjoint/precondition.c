@@ -110,7 +110,7 @@ static pl_status factor_schur(pl_linear *l)
         return PL_OK;
     PL_TRY(turn_contacts(l));
     PL_TRY(pl_delassus_build(l->ctx, &l->delassus, pl_matrix_factor(l->matrix), l->sub.h, &l->turned));
-    pl_matrix_focus(l->matrix, l->touched_count, l->ahead);
+    pl_matrix_focus(l->matrix, l->touched_count, l->ahead, l->contacts.touching == l->contacts.count);
     PL_TRY(factor_contacts(l, &singular));
     if (singular)
         return pl_fail(l->ctx, PL_ERROR_NUMERIC, "step %d: the contact block is singular",

@@ -109,6 +109,7 @@ pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_sta
     sub->v0 = v0;
     sub->drive = &s->part;
     sub->pose_start = s->pose_start;
+    sub->live = e->live;
     PL_TRY(look_ahead(s, tape, k));
     return pl_linear_setup(&s->linear, e->q, e->contact_count, e->contacts);
 }

@@ -45,6 +45,13 @@ pl_status pl_contact_set_add(pl_context *ctx, pl_contact_set *set, const pl_cont
     return PL_OK;
 }
 
+void pl_contact_set_trim(pl_contact_set *set, int count)
+{
+    pl_contact_point *last = &set->points[set->count - 1];
+    set->entry_count -= last->count - count;
+    last->count = count;
+}
+
 pl_status pl_contact_set_touch(pl_context *ctx, pl_contact_set *set, const pl_contact_point *point)
 {
     pl_stencil_entry *entry;

@@ -25,9 +25,10 @@ typedef struct pl_stencil_entry {
 
 typedef struct pl_contact_point {
     int first, count; /* its entries of the set */
+    int kind;         /* of rows (rows/rows.h) */
     bool live;
-    int owner;  /* of a live one: which */
-    int vertex; /* that touches; of a live one its first */
+    int owner, part; /* of a live one: which, and which part of it */
+    int vertex;      /* that touches; of a live one its first */
     int collider, body;
     pl_law law;
     double frame[9];     /* rows n, t1, t2 */
@@ -57,6 +58,8 @@ pl_status pl_contact_set_copy(pl_context *ctx, const pl_contact_set *from, pl_co
 /* One more block, with room for `count` entries, which the caller fills. */
 pl_status pl_contact_set_add(pl_context *ctx, pl_contact_set *set, const pl_contact_point *point,
                              int count, pl_stencil_entry **entries);
+/* Gives back entries of the last block that it does not need, all but the first `count`. */
+void pl_contact_set_trim(pl_contact_set *set, int count);
 /* One more contact of a vertex, whose block is its frame. */
 pl_status pl_contact_set_touch(pl_context *ctx, pl_contact_set *set, const pl_contact_point *point);
 

@@ -16,6 +16,8 @@ static const pl_channel_info table[] = {
                           ANY, .blend = PL_BLEND_POSE},
     [PL_ACTIVATION] = {"activation", "", PL_INPUT, PL_OWNER_MUSCLE, PL_ROW_OWNER, 1, 1, ANY,
                        .blend = PL_BLEND_LINEAR},
+    [PL_CABLE_LENGTH] = {"cable_length", "m", PL_INPUT, PL_OWNER_CABLE, PL_ROW_OWNER, 1, 1, 0, INFINITY,
+                         .blend = PL_BLEND_LINEAR},
     [PL_YOUNG] = {"young", "Pa", PL_PARAMETER, PL_OWNER_BODY, PL_ROW_ELEMENT, 1, 1, 0, 1e15, true},
     [PL_POISSON] = {"poisson", "", PL_PARAMETER, PL_OWNER_BODY, PL_ROW_ELEMENT, 1, 1, 0, 0.499,
                     .usual = 0.1},
@@ -32,6 +34,8 @@ static const pl_channel_info table[] = {
                                   PL_ROW_OWNER, 1, 1, 1e-15, 1e15},
     [PL_MUSCLE_STIFFNESS] = {"muscle_stiffness", "Pa", PL_PARAMETER, PL_OWNER_MUSCLE, PL_ROW_OWNER, 1,
                              1, 0, 1e15, true},
+    [PL_CABLE_COMPLIANCE] = {"cable_compliance", "m/N", PL_PARAMETER, PL_OWNER_CABLE, PL_ROW_OWNER, 1,
+                             1, 0, 1e15},
 };
 _Static_assert(sizeof table / sizeof *table == PL_CHANNEL_COUNT, "a line for every channel");
 
@@ -45,6 +49,7 @@ static const struct {
     [PL_OWNER_COLLIDER] = {"collider", "colliders"},
     [PL_OWNER_ATTACHMENT] = {"attachment", "attachments"},
     [PL_OWNER_MUSCLE] = {"muscle", "muscles"},
+    [PL_OWNER_CABLE] = {"cable", "cables"},
 };
 
 const pl_channel_info *pl_channel_get(pl_channel channel)

@@ -8,7 +8,7 @@
 #include "sim/newton.h"
 
 #include "core/vec.h"
-#include "terms/term.h"
+#include "rows/rows.h"
 
 #define LAW_GOAL        0.003 /* of the correction: how well the contact law is solved on the way */
 #define LAW_SLACK       1e-4  /* of the tolerance: what each contact may add to meet its law */
@@ -96,16 +96,18 @@ static pl_status reserve_contacts(pl_solver *solver)
 pl_status pl_newton_prepare(pl_newton *s)
 {
     pl_solver *solver = s->solver;
-    int m = solver->space.set.count;
+    pl_contact_set *set = &solver->space.set;
+    int m = set->count;
     PL_TRY(reserve_contacts(solver));
     s->prepared = true;
     if (m == 0)
         return PL_OK;
+    pl_rows_place(s->sub, solver->iterate, set);
     PL_TRY(pl_delassus_build(solver->ctx, &solver->space.delassus, pl_matrix_factor(&solver->matrix),
                              s->sub->h, &solver->space.set));
     int touched;
     PL_TRY(pl_solver_touched(solver, &touched));
-    pl_matrix_focus(&solver->matrix, touched, solver->space.touched);
+    pl_matrix_focus(&solver->matrix, touched, solver->space.touched, set->touching == m);
     for (int c = 0; c < m; c++) {
         pl_law *law = &solver->space.laws[c];
         *law = solver->space.set.points[c].law;
@@ -194,12 +196,24 @@ static pl_status move_with_contacts(pl_newton *s, const double *q, double *move)
     return PL_OK;
 }
 
+/* Live rows where q is, and what couples them. */
+static pl_status follow(pl_newton *s, const double *q)
+{
+    pl_solver *solver = s->solver;
+    if (solver->space.set.touching == solver->space.set.count)
+        return PL_OK;
+    pl_rows_place(s->sub, q, &solver->space.set);
+    return pl_delassus_build(solver->ctx, &solver->space.delassus, pl_matrix_factor(&solver->matrix),
+                             s->sub->h, &solver->space.set);
+}
+
 /* move = E^-1(-r + h^2 H^T lambda) for the residual last evaluated (at q); *norm its largest vertex. */
 static pl_status correct_once(pl_newton *s, const double *q, double *move, double *norm)
 {
     pl_solver *solver = s->solver;
     double h2 = s->sub->h * s->sub->h;
     int m = solver->space.set.count;
+    PL_TRY(follow(s, q));
     for (int i = 0; i < 3 * solver->n; i++)
         move[i] = -solver->residual[i];
     if (m > 0)
@@ -241,6 +255,9 @@ pl_status pl_newton_correct(pl_newton *s, const double *q, double *move, double 
 void pl_newton_keep_forces(pl_newton *s)
 {
     pl_contact_set *set = &s->solver->space.set;
+    const double *lambda = s->solver->space.lambda;
     for (int c = 0; s->prepared && c < set->count; c++)
-        memcpy(set->points[c].lambda, s->solver->space.lambda + 3 * c, 3 * sizeof(double));
+        memcpy(set->points[c].lambda, lambda + 3 * c, 3 * sizeof(double));
+    for (int c = set->touching; s->prepared && c < set->count; c++)
+        s->solver->live[c - set->touching] = lambda[3 * c];
 }

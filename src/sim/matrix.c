@@ -3,6 +3,8 @@
 
 #include "terms/term.h"
 
+#include <cblas.h>
+
 /* Seconds on one core for bodies of 300 to 10,000 vertices. Only ratios matter, and they come from
  * counts, not from clocks: results must not depend on the machine's mood. A solve is charged at twice
  * its time, a product at three times: with less, new factors come too late for soft bodies (armadillo
@@ -27,6 +29,7 @@ pl_status pl_matrix_create(const pl_model *model, pl_meter *meter, pl_matrix *m)
     *m = (pl_matrix){.ctx = ctx, .model = model, .meter = meter, .n = model->scene->vertex_count};
     PL_NEW(ctx, m->diagonal, m->n, done);
     PL_NEW(ctx, m->list, 2 * m->n, done);
+    PL_NEW(ctx, m->begun, 3 * m->n, done);
     PL_NEW(ctx, m->tangent, 9 * (size_t)model->pattern->nnz, done);
 done:
     return status;
@@ -40,6 +43,7 @@ void pl_matrix_free(pl_matrix *m)
     pl_chol_destroy(m->constant_factor);
     pl_free(m->ctx, m->diagonal);
     pl_free(m->ctx, m->list);
+    pl_free(m->ctx, m->begun);
     pl_free(m->ctx, m->tangent);
     pl_free(m->ctx, m->constant);
 }
@@ -184,8 +188,9 @@ pl_status pl_matrix_solve(pl_matrix *m, const double *b, double *x)
     return pl_chol_solve(pl_matrix_factor(m), b, x);
 }
 
-void pl_matrix_focus(pl_matrix *m, int count, const int *touched)
+void pl_matrix_focus(pl_matrix *m, int count, const int *touched, bool known)
 {
+    m->known = known;
     int found = 0, *list = m->list, *seen = list + m->n;
     memset(seen, 0, sizeof(int) * (size_t)m->n);
     for (int k = 0; k < count; k++)
@@ -196,11 +201,18 @@ void pl_matrix_focus(pl_matrix *m, int count, const int *touched)
 
 pl_status pl_matrix_begin(pl_matrix *m, const double *b, double *x)
 {
-    m->meter->info.linear_solves++;
-    return pl_chol_begin(pl_matrix_factor(m), b, x);
+    if (m->known) {
+        m->meter->info.linear_solves++;
+        return pl_chol_begin(pl_matrix_factor(m), b, x);
+    }
+    memcpy(m->begun, b, sizeof(double) * 3 * (size_t)m->n);
+    return pl_matrix_correct(m, b, x);
 }
 
 pl_status pl_matrix_end(pl_matrix *m, const double *change, const double *known, double *x)
 {
-    return pl_chol_end(pl_matrix_factor(m), change, known, x);
+    if (m->known)
+        return pl_chol_end(pl_matrix_factor(m), change, known, x);
+    cblas_daxpy(3 * m->n, 1, change, 1, m->begun, 1);
+    return pl_matrix_correct(m, m->begun, x);
 }

@@ -32,6 +32,8 @@ typedef struct pl_matrix {
     bool clamped;             /* whether the tangent was indefinite, */
     pl_costs costs;           /* and what goes with it */
     int *list;                /* [2, n] vertices */
+    bool known;               /* motion at the focus is, where a solve in two parts ends; if not, */
+    double *begun;            /* [n, 3] what it began with */
 } pl_matrix;
 
 pl_status pl_matrix_create(const pl_model *model, pl_meter *meter, pl_matrix *out);
@@ -45,8 +47,9 @@ void pl_matrix_forget(pl_matrix *m);
  * vertices `touched` [count], repeats allowed, are those that E^-1 will be asked for between. */
 pl_status pl_matrix_refresh(pl_matrix *m, const pl_substep *sub, pl_factor_kind kind, const double *q,
                             int count, const int *touched);
-/* The vertices that begin and end (below) are about, repeats allowed. */
-void pl_matrix_focus(pl_matrix *m, int count, const int *touched);
+/* The vertices that begin and end (below) are about, repeats allowed. `known`: end will be told how
+ * they move. */
+void pl_matrix_focus(pl_matrix *m, int count, const int *touched, bool known);
 
 pl_chol *pl_matrix_factor(const pl_matrix *m);
 /* x = E^-1 b, to single precision: for corrections */

@@ -13,6 +13,8 @@
  */
 #include "sim/newton.h"
 
+#include "rows/rows.h"
+
 #define GOOD_RATE   0.95 /* a longer sequence than this is not worth waiting for */
 #define SLOW_RATE   0.7  /* of a lagged factor that Newton's own steps took over from */
 #define CG_LAGGED   4    /* iterations that CG takes as a rule with a lagged factor */
@@ -72,12 +74,14 @@ static pl_status late_contacts(pl_newton *s, int *added)
 {
     pl_solver *solver = s->solver;
     *added = 0;
+    pl_newton_keep_forces(s);
     if (solver->scene->collider_count == 0)
         return PL_OK;
-    pl_newton_keep_forces(s);
     pl_obstacles o = pl_substep_obstacles(s->sub, solver->shapes);
     PL_TRY(pl_contacts_add(solver->ctx, &o, solver->n, s->sub->q0, solver->iterate,
                            solver->matter->margin, &solver->space.set, added));
+    if (*added > 0)
+        PL_TRY(pl_rows_add(s->sub, &solver->space.set));
     pl_stage(&solver->meter, PL_STAGE_CONTACT);
     return PL_OK;
 }

@@ -1,6 +1,7 @@
 /* Rollouts: the forward pass with its tape, and what can be asked of it afterwards. */
 #include "sim/rollout.h"
 
+#include "rows/rows.h"
 #include "sim/checkpoint.h"
 
 pl_rollout_def pl_rollout_def_default(void)
@@ -11,7 +12,8 @@ pl_rollout_def pl_rollout_def_default(void)
 static size_t entry_bytes(const pl_sim *sim, const pl_tape_entry *e)
 {
     return sizeof *e + sizeof(double) * 3 * (size_t)sim->scene->vertex_count +
-           sizeof *e->contacts * (size_t)e->contact_count;
+           sizeof *e->contacts * (size_t)e->contact_count +
+           sizeof *e->live * (size_t)pl_rows_count(sim->scene);
 }
 
 void pl_tape_drop(const pl_sim *sim, pl_tape *tape, int count)
@@ -20,6 +22,7 @@ void pl_tape_drop(const pl_sim *sim, pl_tape *tape, int count)
         tape->bytes -= entry_bytes(sim, &tape->entries[k]);
         pl_free(sim->ctx, tape->entries[k].q);
         pl_free(sim->ctx, tape->entries[k].contacts);
+        pl_free(sim->ctx, tape->entries[k].live);
     }
     tape->count -= count;
     if (count > 0)
@@ -31,7 +34,7 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
     pl_tape *tape = user;
     pl_context *ctx = sim->ctx;
     pl_status status = PL_OK;
-    int m = sim->solver.space.set.touching;
+    int m = sim->solver.space.set.touching, live = pl_rows_count(sim->scene);
     pl_tape_entry e = {
         .step = sub->step, .from = sub->from, .to = sub->to, .h = sub->h, .contact_count = m};
     PL_CHECK(
@@ -39,6 +42,8 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
         done);
     PL_NEW(ctx, e.q, 3 * sim->scene->vertex_count, done);
     PL_NEW(ctx, e.contacts, m, done);
+    PL_NEW(ctx, e.live, live, done);
+    memcpy(e.live, sim->solver.live, sizeof(double) * (size_t)live);
     memcpy(e.q, sim->solver.iterate, sizeof(double) * 3 * (size_t)sim->scene->vertex_count);
     for (int c = 0; c < m; c++) {
         const pl_contact_point *p = &sim->solver.space.set.points[c];
@@ -51,6 +56,7 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
 done:
     pl_free(ctx, e.q);
     pl_free(ctx, e.contacts);
+    pl_free(ctx, e.live);
     return status;
 }
 

@@ -17,6 +17,7 @@ typedef struct pl_tape_entry {
     double *q; /* [n, 3] at its end */
     int contact_count;
     pl_tape_contact *contacts;
+    double *live; /* forces of live rows */
 } pl_tape_entry;
 
 typedef struct pl_tape {

@@ -1,6 +1,8 @@
 /* A solver's memory: making room, forgetting. */
 #include "sim/solver.h"
 
+#include "rows/rows.h"
+
 #define USUAL_LAG 0.1 /* of corrections, by a factor of which nothing is known yet */
 
 pl_status pl_solver_create(const pl_model *model, pl_matter *matter, pl_solver *s)
@@ -17,6 +19,7 @@ pl_status pl_solver_create(const pl_model *model, pl_matter *matter, pl_solver *
     PL_NEW(ctx, s->shapes, scene->collider_count, done);
     for (int c = 0; c < scene->collider_count; c++)
         s->shapes[c] = scene->colliders[c].shape;
+    PL_NEW(ctx, s->live, pl_rows_count(scene), done);
     PL_CHECK(pl_forecast_create(ctx, s->n, &s->memory.forecast), done);
     PL_CHECK(pl_anderson_create(ctx, 3 * s->n, &s->memory.anderson), done);
     PL_CHECK(pl_krylov_reserve(ctx, &s->krylov, 3 * s->n, 1), done);
@@ -42,7 +45,8 @@ void pl_solver_free(pl_solver *s)
                       s->space.touched, s->shapes,       s->external,
                       s->gradient,      s->residual,     s->guess,
                       s->iterate,       s->move,         s->trial,
-                      s->trial_move,    s->combined,     s->coupled};
+                      s->trial_move,    s->combined,     s->coupled,
+                      s->live};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }

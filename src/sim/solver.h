@@ -52,6 +52,7 @@ typedef struct pl_solver {
     pl_memory memory;
     pl_krylov krylov;
     pl_collider **shapes; /* [collider_count] */
+    double *live;         /* forces of the live rows (rows/rows.h), N */
 
     /* [n, 3] each; `gradient` is the elements' alone */
     double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move, *combined;

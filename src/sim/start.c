@@ -2,7 +2,7 @@
 #include "sim/newton.h"
 
 #include "core/vec.h"
-#include "terms/term.h"
+#include "rows/rows.h"
 
 /* Forces of the last step's contacts, as far as they are contacts again; whether they are the same. */
 static bool warm_start(pl_contact_set *set, const pl_state *state)
@@ -49,6 +49,8 @@ pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
     pl_obstacles o = pl_substep_obstacles(sub, solver->shapes);
     PL_TRY(pl_contacts_detect(solver->ctx, &o, solver->n, sub->q0, solver->guess,
                               solver->matter->margin, &solver->space.set));
+    memcpy(solver->live, warm->live, sizeof(double) * (size_t)warm->live_count);
+    PL_TRY(pl_rows_add(sub, &solver->space.set));
     if (warm_start(&solver->space.set, warm))
         pl_anderson_next(&solver->memory.anderson);
     else

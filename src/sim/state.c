@@ -2,6 +2,7 @@
 #include "sim/scene.h"
 
 #include "core/vec.h"
+#include "rows/rows.h"
 #include "sim/sim.h"
 #include "terms/term.h"
 
@@ -51,6 +52,7 @@ size_t pl_state_bytes(const pl_scene *scene, int contacts)
     size_t numbers = 6 * (size_t)scene->vertex_count;
     for (int c = 0; c < PL_CHANNEL_COUNT; c++)
         numbers += moves(c) ? input_count(scene, c) : 0;
+    numbers += (size_t)pl_rows_count(scene);
     return sizeof(pl_state) + sizeof(pl_contact) * (size_t)contacts + sizeof(double) * numbers;
 }
 
@@ -64,6 +66,8 @@ pl_status pl_state_create(const pl_scene *scene, pl_state **out)
         return PL_ERROR_MEMORY;
     size_t n = (size_t)scene->vertex_count;
     s->vertex_count = scene->vertex_count;
+    s->live_count = pl_rows_count(scene);
+    PL_NEW(ctx, s->live, s->live_count, done);
     PL_NEW(ctx, s->q, 3 * n, done);
     PL_NEW(ctx, s->v, 3 * n, done);
     for (int c = 0; c < PL_CHANNEL_COUNT; c++)
@@ -93,6 +97,7 @@ pl_status pl_state_copy(const pl_scene *scene, const pl_state *from, pl_state *t
     if (from->contact_count > 0)
         memcpy(to->contacts, from->contacts, sizeof *to->contacts * (size_t)from->contact_count);
     to->contact_count = from->contact_count;
+    memcpy(to->live, from->live, sizeof(double) * (size_t)from->live_count);
     to->time = from->time;
     to->step = from->step;
     return PL_OK;
@@ -107,5 +112,6 @@ void pl_state_destroy(const pl_scene *scene, pl_state *s)
     for (int c = 0; c < PL_CHANNEL_COUNT; c++)
         pl_free(scene->ctx, s->input[c]);
     pl_free(scene->ctx, s->contacts);
+    pl_free(scene->ctx, s->live);
     pl_free(scene->ctx, s);
 }

@@ -27,6 +27,7 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
     for (int c = 0; c < m; c++)
         state->contacts[c] = pl_contact_tell(&sim->solver.space.set, c, sim->solver.trial);
     state->contact_count = m;
+    memcpy(state->live, sim->solver.live, sizeof(double) * (size_t)state->live_count);
 #pragma omp parallel for num_threads(sim->ctx->threads)                                                \
     schedule(static) if (sim->solver.n > sim->ctx->limits.thread_vertices)
     for (int i = 0; i < 3 * sim->solver.n; i++) {
@@ -107,6 +108,7 @@ static pl_status advance(step *s, double from, double to, int depth)
         .v0 = s->state->v,
         .drive = &sim->part,
         .pose_start = sim->pose_start,
+        .live = sim->solver.live,
     };
     PL_TRY(pl_substep_solve(&sim->solver, &sub, s->state, &result));
     if (result.converged) {

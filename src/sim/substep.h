@@ -27,6 +27,7 @@ typedef struct pl_substep {
     const double *q0, *v0;    /* [n, 3] */
     const pl_drive *drive;    /* at the end of the substep */
     const double *pose_start; /* [collider_count, 7] */
+    const double *live;       /* forces of the live rows (rows/rows.h), as the solver has them */
 } pl_substep;
 
 #endif

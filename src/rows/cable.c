@@ -1,0 +1,393 @@
+/*
+ * Cables: chains of anchors p_i, each a point of a body or fixed in the world, that are drawn to a
+ * length L0 by a tension t, which is an unknown of its own:
+ *
+ *     L(q) = sum_i |p_i+1 - p_i|,    force -t grad L,    slack s = L0 - L + c t
+ *
+ * one way: s t = eps^2, both positive; both ways: s = 0. As rows: H = -grad L where the iterate is,
+ * offset L0 - L. The tangent has t d2L/dq2 besides, d2L/dq2 = (1 - d d^T)/l between the ends of a
+ * segment of length l along d, which is what the term is for. One that slides has one tension and one
+ * row; one that is held at its anchors has a row for each segment, with L0 and c in proportion to the
+ * segments' lengths at the start.
+ */
+#include "core/vec.h"
+#include "rows/rows.h"
+
+enum { POINT = 4 };
+
+typedef struct anchor {
+    int count; /* 0: fixed */
+    int vertex[POINT];
+    double weight[POINT], place[3];
+} anchor;
+
+typedef struct cable {
+    int segment_count;
+    anchor *anchors; /* [segment_count + 1] */
+    double *share;   /* [segment_count] of the length at the start */
+    bool sliding, two_way;
+    int first_row;
+    pl_curve length;
+} cable;
+
+pl_cable_def pl_cable_def_default(void)
+{
+    return (pl_cable_def){.compliance = 1e-6};
+}
+
+/* ---- asking */
+
+static const cable *get(const pl_scene *scene, int index)
+{
+    return (const cable *)scene->parts[PL_OWNER_CABLE].items + index;
+}
+
+static int cable_count(const pl_scene *scene)
+{
+    return scene->parts[PL_OWNER_CABLE].count;
+}
+
+static int row_count(const cable *c)
+{
+    return c->sliding ? 1 : c->segment_count;
+}
+
+static int count(const pl_scene *scene)
+{
+    int last = cable_count(scene) - 1;
+    return last < 0 ? 0 : get(scene, last)->first_row + row_count(get(scene, last));
+}
+
+/* The segments of a row, and what it has of the cable's length and compliance. */
+static void range_of(const cable *c, int row, int *first, int *end, double *share)
+{
+    *first = c->sliding ? 0 : row;
+    *end = c->sliding ? c->segment_count : row + 1;
+    *share = c->sliding ? 1 : c->share[row];
+}
+
+static void locate(const anchor *a, const double *q, double x[3])
+{
+    memcpy(x, a->place, 3 * sizeof *x);
+    for (int k = 0; k < a->count; k++)
+        pl_axpy3(a->weight[k], q + 3 * (size_t)a->vertex[k], x);
+}
+
+/* Length and direction of segment i; one of no length has no direction. */
+static double stretch(const cable *c, int i, const double *q, double d[3])
+{
+    double from[3], to[3];
+    locate(&c->anchors[i], q, from);
+    locate(&c->anchors[i + 1], q, to);
+    pl_sub3(to, from, d);
+    double length = pl_norm3(d);
+    for (int k = 0; k < 3; k++)
+        d[k] = length > 0 ? d[k] / length : 0;
+    return length;
+}
+
+/* ---- adding one */
+
+static pl_status take_anchor(pl_scene *scene, int index, const pl_point *point, anchor *a)
+{
+    *a = (anchor){.count = point->body < 0 ? 0 : point->count};
+    double sum = 0;
+    if (point->body < 0) {
+        memcpy(a->place, point->position, sizeof a->place);
+        if (!isfinite(a->place[0]) || !isfinite(a->place[1]) || !isfinite(a->place[2]))
+            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "points[%d]: its position is not finite",
+                           index);
+        return PL_OK;
+    }
+    if (point->count < 1 || point->count > POINT)
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "points[%d]: count = %d: expected 1 to %d", index,
+                       point->count, POINT);
+    PL_TRY(pl_scene_check_vertices(scene, point->body, point->count, point->vertices));
+    for (int k = 0; k < point->count; k++) {
+        a->vertex[k] = scene->bodies[point->body].vertex_offset + point->vertices[k];
+        a->weight[k] = point->weights[k];
+        sum += point->weights[k];
+    }
+    if (!(fabs(sum - 1) < 1e-9))
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT,
+                       "points[%d]: the weights add up to %g, expected 1", index, sum);
+    return PL_OK;
+}
+
+static pl_status take_points(pl_scene *scene, const pl_cable_def *def, cable *c, double *length)
+{
+    double d[3];
+    for (int i = 0; i < def->point_count; i++)
+        PL_TRY(take_anchor(scene, i, &def->points[i], &c->anchors[i]));
+    *length = 0;
+    for (int i = 0; i < c->segment_count; i++) {
+        c->share[i] = stretch(c, i, scene->q0, d);
+        *length += c->share[i];
+        if (!(c->share[i] > 0))
+            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT,
+                           "points[%d] and points[%d] are the same point", i, i + 1);
+        if (c->anchors[i].count == 0 && c->anchors[i + 1].count == 0)
+            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT,
+                           "points[%d] and points[%d] are both fixed: nothing moves between them", i,
+                           i + 1);
+    }
+    for (int i = 0; i < c->segment_count; i++)
+        c->share[i] /= *length;
+    return PL_OK;
+}
+
+static pl_status check_lengths(pl_scene *scene, const pl_curve *length)
+{
+    for (int k = 0; k < length->count; k++)
+        if (!(length->value[k] > 0))
+            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "length = %g: expected > 0 m",
+                           length->value[k]);
+    return PL_OK;
+}
+
+static void discard(pl_context *ctx, cable *c)
+{
+    pl_free(ctx, c->anchors);
+    pl_free(ctx, c->share);
+    pl_curve_free(ctx, &c->length);
+}
+
+pl_status pl_scene_add_cable(pl_scene *scene, const pl_cable_def *def, int *index)
+{
+    pl_context *ctx = scene->ctx;
+    pl_status status = PL_OK;
+    PL_TRY(pl_scene_must_be_open(scene));
+    if (def->point_count < 2)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "a cable needs at least two points, not %d",
+                       def->point_count);
+    cable c = {.segment_count = def->point_count - 1,
+               .sliding = !def->segments,
+               .two_way = def->two_way,
+               .first_row = count(scene)};
+    double start;
+    PL_NEW(ctx, c.anchors, def->point_count, done);
+    PL_NEW(ctx, c.share, c.segment_count, done);
+    PL_CHECK(take_points(scene, def, &c, &start), done);
+    double length = def->length == 0 ? start : def->length;
+    PL_CHECK(pl_curve_create(ctx, "length", &def->table, 1, &length, &c.length), done);
+    PL_CHECK(check_lengths(scene, &c.length), done);
+    const pl_channel channel = PL_CABLE_COMPLIANCE;
+    PL_CHECK(pl_scene_append(scene, PL_OWNER_CABLE, &c, sizeof c, 1, &channel, &def->compliance, index),
+             done);
+    return PL_OK;
+done:
+    discard(ctx, &c);
+    return status;
+}
+
+static void release(pl_scene *scene)
+{
+    cable *cables = scene->parts[PL_OWNER_CABLE].items;
+    for (int i = 0; i < cable_count(scene); i++)
+        discard(scene->ctx, &cables[i]);
+}
+
+int pl_scene_cable_rows(const pl_scene *scene, int index, int *first)
+{
+    if (index < 0 || index >= cable_count(scene))
+        return 0;
+    *first = get(scene, index)->first_row;
+    return row_count(get(scene, index));
+}
+
+/* ---- inputs */
+
+static void inputs(const pl_scene *scene, double time, double *const *of)
+{
+    for (int i = 0; i < cable_count(scene); i++)
+        pl_curve_at(&get(scene, i)->length, time, of[PL_CABLE_LENGTH] + i);
+}
+
+static void range(const pl_scene *scene, pl_channel channel, int row, double *lower, double *upper)
+{
+    (void)scene, (void)row, (void)upper;
+    if (channel == PL_CABLE_LENGTH)
+        *lower = 1e-9;
+}
+
+/* ---- as rows */
+
+/* The entry of a vertex; new ones are empty. */
+static pl_stencil_entry *entry_of(pl_stencil_entry *entries, int *count_so_far, int vertex)
+{
+    int k = 0;
+    while (k < *count_so_far && entries[k].vertex != vertex)
+        k++;
+    if (k == *count_so_far)
+        entries[(*count_so_far)++] = (pl_stencil_entry){.vertex = vertex};
+    return &entries[k];
+}
+
+static pl_status add_row(const pl_substep *s, int index, int row, pl_contact_set *set)
+{
+    const cable *c = get(s->scene, index);
+    int first, end, used = 0;
+    double share;
+    pl_stencil_entry *entries;
+    range_of(c, row, &first, &end, &share);
+    pl_contact_point p = {.kind = PL_ROWS_CABLE, .live = true, .owner = index, .part = row};
+    p.law.compliance = s->matter->values->of[PL_CABLE_COMPLIANCE][index] * share;
+    p.law.two_way = c->two_way;
+    PL_TRY(pl_contact_set_add(s->scene->ctx, set, &p, POINT * (end - first + 1), &entries));
+    for (int i = first; i <= end; i++)
+        for (int k = 0; k < c->anchors[i].count; k++)
+            entry_of(entries, &used, c->anchors[i].vertex[k]);
+    pl_contact_set_trim(set, used);
+    set->points[set->count - 1].vertex = entries[0].vertex;
+    return PL_OK;
+}
+
+static pl_status add(const pl_substep *s, pl_contact_set *set)
+{
+    for (int i = 0; i < cable_count(s->scene); i++)
+        for (int row = 0; row < row_count(get(s->scene, i)); row++)
+            PL_TRY(add_row(s, i, row, set));
+    return PL_OK;
+}
+
+static void place(const pl_substep *s, const double *q, pl_contact_point *p, pl_stencil_entry *entries)
+{
+    const cable *c = get(s->scene, p->owner);
+    int first, end, used = p->count;
+    double share, d[3];
+    range_of(c, p->part, &first, &end, &share);
+    for (int k = 0; k < p->count; k++)
+        memset(entries[k].block, 0, sizeof entries[k].block);
+    p->gap = share * s->drive->of[PL_CABLE_LENGTH][p->owner];
+    for (int i = first; i < end; i++) {
+        p->gap -= stretch(c, i, q, d);
+        for (int side = 0; side < 2; side++) {
+            const anchor *a = &c->anchors[i + side];
+            for (int k = 0; k < a->count; k++)
+                pl_axpy3((side ? -1 : 1) * a->weight[k], d,
+                         entry_of(entries, &used, a->vertex[k])->block);
+        }
+    }
+}
+
+static void vjp(const pl_slope *s, const pl_contact_point *p, const double a[3], double by_mu,
+                const double *z, pl_gradient *g, double *dq0)
+{
+    (void)by_mu, (void)z, (void)dq0;
+    int first, end;
+    double share;
+    range_of(get(s->at->scene, p->owner), p->part, &first, &end, &share);
+    if (g->of[PL_CABLE_LENGTH])
+        pl_slope_spread(s, g, PL_CABLE_LENGTH, p->owner, share, a);
+    if (g->of[PL_CABLE_COMPLIANCE])
+        g->of[PL_CABLE_COMPLIANCE][p->owner] += share * a[0] * p->lambda[0];
+}
+
+static void jvp(const pl_slope *s, const pl_contact_point *p, const pl_gradient *d, const double *dq0,
+                double d_delta[3], double *d_mu, double *rhs)
+{
+    (void)dq0, (void)d_mu, (void)rhs;
+    int first, end;
+    double share, length = 0;
+    range_of(get(s->at->scene, p->owner), p->part, &first, &end, &share);
+    if (d->of[PL_CABLE_LENGTH])
+        pl_slope_blend(s, d, PL_CABLE_LENGTH, p->owner, &length);
+    d_delta[0] += share * length;
+    if (d->of[PL_CABLE_COMPLIANCE])
+        d_delta[0] += share * d->of[PL_CABLE_COMPLIANCE][p->owner] * p->lambda[0];
+}
+
+/* ---- as a term: t d2L/dq2 */
+
+static pl_status stencils(const pl_scene *scene, int *stencil_count, int *width, int **index)
+{
+    int total = 0, at = 0;
+    for (int i = 0; i < cable_count(scene); i++)
+        total += get(scene, i)->segment_count;
+    *stencil_count = total;
+    *width = 2 * POINT;
+    *index = pl_alloc(scene->ctx, (size_t)(2 * POINT * total), sizeof **index);
+    if (!*index)
+        return PL_ERROR_MEMORY;
+    for (int i = 0; i < cable_count(scene); i++)
+        for (int k = 0; k < get(scene, i)->segment_count; k++)
+            for (int side = 0; side < 2; side++) {
+                const anchor *a = &get(scene, i)->anchors[k + side];
+                for (int j = 0; j < POINT; j++)
+                    (*index)[at++] = j < a->count ? a->vertex[j] : -1;
+            }
+    return PL_OK;
+}
+
+/* d2/dq2 of segment i of the cable with its tension, [3, 3]: what a change of p_i+1 - p_i is multiplied
+ * by. */
+static void curvature(const pl_substep *s, const cable *c, int i, const double *q, bool clamp,
+                      double scale, double out[9])
+{
+    double d[3], length = stretch(c, i, q, d), t = s->live[c->first_row + (c->sliding ? 0 : i)];
+    double by = length > 0 && !(clamp && t < 0) ? scale * t / length : 0;
+    for (int r = 0; r < 9; r++)
+        out[r] = by * ((r % 4 == 0) - d[r / 3] * d[r % 3]);
+}
+
+/* blocks += w w' K between two anchors of a segment. */
+static void add_pair(const pl_substep *s, const anchor *a, const anchor *b, double sign,
+                     const double k[9], double *blocks)
+{
+    for (int i = 0; i < a->count; i++)
+        for (int j = 0; j < b->count; j++) {
+            double *block =
+                blocks + 9 * (size_t)pl_pattern_find(s->pattern, a->vertex[i], b->vertex[j]);
+            for (int r = 0; r < 9; r++)
+                block[r] += sign * a->weight[i] * b->weight[j] * k[r];
+        }
+}
+
+static void tangent(const pl_substep *s, const double *q, bool clamp, double scale, double *blocks)
+{
+    for (int n = 0; n < cable_count(s->scene); n++) {
+        const cable *c = get(s->scene, n);
+        for (int i = 0; i < c->segment_count; i++) {
+            const anchor *a = &c->anchors[i], *b = a + 1;
+            double k[9];
+            curvature(s, c, i, q, clamp, scale, k);
+            add_pair(s, a, a, 1, k, blocks);
+            add_pair(s, b, b, 1, k, blocks);
+            add_pair(s, a, b, -1, k, blocks);
+            add_pair(s, b, a, -1, k, blocks);
+        }
+    }
+}
+
+static void multiply(const pl_substep *s, const double *q, const double *x, double scale, double *y)
+{
+    for (int n = 0; n < cable_count(s->scene); n++) {
+        const cable *c = get(s->scene, n);
+        for (int i = 0; i < c->segment_count; i++) {
+            double k[9], apart[3] = {0}, by[3];
+            curvature(s, c, i, q, false, scale, k);
+            for (int side = 0; side < 2; side++) {
+                const anchor *a = &c->anchors[i + side];
+                for (int j = 0; j < a->count; j++)
+                    pl_axpy3((side ? 1 : -1) * a->weight[j], x + 3 * (size_t)a->vertex[j], apart);
+            }
+            pl_mat3_vec(k, apart, by);
+            for (int side = 0; side < 2; side++) {
+                const anchor *a = &c->anchors[i + side];
+                for (int j = 0; j < a->count; j++)
+                    pl_axpy3((side ? 1 : -1) * a->weight[j], by, y + 3 * (size_t)a->vertex[j]);
+            }
+        }
+    }
+}
+
+const pl_rows pl_rows_cable = {
+    .name = "cable", .count = count, .add = add, .place = place, .vjp = vjp, .jvp = jvp};
+
+const pl_term pl_term_cable = {.name = "cable",
+                               .inputs = inputs,
+                               .range = range,
+                               .release = release,
+                               .stencils = stencils,
+                               .tangent = tangent,
+                               .multiply = multiply};
