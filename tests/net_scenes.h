@@ -18,6 +18,8 @@ enum {
     NET_PLATE = 1 << 6,    /* a box that comes down on the body */
     NET_SHEET = 1 << 7,    /* a second body, of cloth, over a sphere of its own */
     NET_INPUTS = 1 << 8,   /* forces, wind, pins and poses are given step by step, not by tables */
+    NET_CABLES = 1 << 9,   /* one that slides from a fixed point through the body, and one held at its
+                              points   that also pushes */
 };
 
 typedef struct net_scene {
@@ -100,6 +102,9 @@ static const net_scene net_scenes[] = {
      .damping = 0.4, .parts = NET_SPRING | NET_FORCES | NET_COLLIDER | NET_INPUTS,
      .velocity = {0.3, 0, -2}, .tilt = 0.3, .gap = 4e-3, .shape = PL_HALF_SPACE, .friction = 0.15,
      .solver = PL_SOLVER_CONSTANT, .time_step = 0.05, .max_iterations = 20, .first = 62, .steps = 3},
+    {"towed", .model = PL_NEO_HOOKEAN, .reading = PL_EXACT, .nodes = {4, 3, 2}, .young = 1e5,
+     .parts = NET_COLLIDER | NET_CABLES, .velocity = {0.2, 0.1, -0.1}, .gap = 2e-4,
+     .shape = PL_HALF_SPACE, .friction = 0.3, .first = 58, .steps = 12},
 };
 
 enum { NET_SCENES = sizeof net_scenes / sizeof *net_scenes };
@@ -209,6 +214,24 @@ static inline void net_sheet(test_world *w)
     assert_ok(w->ctx, pl_scene_add_wind(w->scene, &wind, NULL));
 }
 
+static inline void net_cables(test_world *w)
+{
+    static const double time[] = {0, 1}, length[] = {0.31, 0.1};
+    const pl_point chain[] = {
+        {.body = -1, .position = {0.2, 0.02, 0.01}},
+        {.body = 0, .count = 4, .vertices = {0, 5, 13, 18}, .weights = {0.1, 0.3, 0.4, 0.2}},
+        {.body = 0, .count = 1, .vertices = {20}, .weights = {1}},
+        {.body = 0, .count = 1, .vertices = {3}, .weights = {1}},
+    };
+    pl_cable_def cable = pl_cable_def_default();
+    cable.point_count = 3, cable.points = chain, cable.compliance = 1e-9;
+    cable.table = (pl_table){2, time, length};
+    assert_ok(w->ctx, pl_scene_add_cable(w->scene, &cable, NULL));
+    cable.points = chain + 1, cable.segments = cable.two_way = true, cable.compliance = 1e-4;
+    cable.table = (pl_table){0};
+    assert_ok(w->ctx, pl_scene_add_cable(w->scene, &cable, NULL));
+}
+
 /* Solved to `tolerance` m, 0 = the default. */
 static inline test_world net_world(pl_context *ctx, const net_scene *s, double tolerance)
 {
@@ -236,6 +259,8 @@ static inline test_world net_world(pl_context *ctx, const net_scene *s, double t
         net_collider(&w, s);
     if (s->parts & NET_SHEET)
         net_sheet(&w);
+    if (s->parts & NET_CABLES)
+        net_cables(&w);
     world_start(&w);
     return w;
 }

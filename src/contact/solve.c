@@ -145,12 +145,15 @@ static bool small_enough(const pl_contact_solver *s, const pl_contact_problem *p
         force_at(p, s->change, c, l);
         rounding_floor(p, c, &s->linear[c], d, s->change + 3 * c, l, sqrt(rho) * reach, floor);
         double x = sqrt(d[1] * d[1] + d[2] * d[2]), force = sqrt(l[1] * l[1] + l[2] * l[2]);
+        double apart = laws[c].two_way ? INFINITY : fabs(d[0] + laws[c].compliance * l[0]);
         double pair[3] = {
-            fmin(fabs(d[0]), rho * fabs(l[0])),
+            fmin(apart, rho * fabs(l[0])),
             mu > 0 ? fmin(1, mu) * fmin(x + fabs(d[0]) / mu, rho * fabs(l[0] - force / mu)) : 0,
             fmax(x, rho * force),
         };
-        out->sharp = out->sharp && fmax(fabs(r[0]), floor[0]) <= SHARP * pair[0];
+        /* What gives has no digits to spare: delta and c lambda all but cancel. */
+        bool gives = laws[c].compliance > 0 && fabs(r[0]) <= floor[0];
+        out->sharp = out->sharp && (gives || fmax(fabs(r[0]), floor[0]) <= SHARP * pair[0]);
         for (int k = 0; k < 3; k++) {
             all = all && fabs(r[k]) <= fmax(RELATIVE_GOAL * pair[k], fmax(goal, floor[k]));
             if (fabs(r[k]) > out->residual) {

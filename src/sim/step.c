@@ -47,7 +47,7 @@ static void measure_contacts(pl_sim *sim)
 {
     pl_step_info *info = &sim->solver.meter.info;
     info->contacts = sim->solver.space.set.touching;
-    for (int c = 0; c < sim->solver.space.set.count; c++) {
+    for (int c = 0; c < sim->solver.space.set.touching; c++) {
         pl_law_error e = pl_law_check(&sim->solver.space.laws[c], sim->solver.space.delta + 3 * c,
                                       sim->solver.space.lambda + 3 * c);
         info->complementarity = fmax(info->complementarity, e.complementarity);
