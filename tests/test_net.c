@@ -121,7 +121,7 @@ static void net_roll(net_run *r, size_t budget)
     memset(r->forces, 0, 3 * (size_t)r->p.w.n * sizeof *r->forces);
     for (int c = 0; c < state->contact_count; c++)
         for (int k = 0; k < 3; k++)
-            r->forces[3 * state->contacts[c].vertex + k] +=
+            r->forces[3 * state->contacts[c].vertex[0] + k] +=
                 state->contacts[c].force_normal * state->contacts[c].normal[k] +
                 state->contacts[c].force_tangent[k];
     pl_state_destroy(r->p.w.scene, state);

@@ -54,8 +54,8 @@ static double true_residual(const test_world *w, const double *q0, const double 
         }
     for (int c = 0; c < w->state->contact_count; c++) {
         const pl_contact *p = &w->state->contacts[c];
-        pl_axpy3(-h * h * p->force_normal, p->normal, r + 3 * p->vertex);
-        pl_axpy3(-h * h, p->force_tangent, r + 3 * p->vertex);
+        pl_axpy3(-h * h * p->force_normal, p->normal, r + 3 * p->vertex[0]);
+        pl_axpy3(-h * h, p->force_tangent, r + 3 * p->vertex[0]);
     }
     pl_chol *chol = test_chol(w->ctx, pattern, 3, 0, NULL);
     assert_ok(w->ctx, pl_chol_factor(chol, tangent));

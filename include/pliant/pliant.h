@@ -540,8 +540,10 @@ PL_API pl_status pl_params_get(const pl_params *params, pl_channel channel, int 
 
 /* Contact forces at the end of a step: the unknowns of the contact law, also its warm start. */
 typedef struct pl_contact {
-    int vertex; /* of the scene */
-    int collider;
+    int count;               /* vertices that meet: 1 against a collider */
+    int vertex[4];           /* [count] of the scene, */
+    double weight[4];        /* and how the motion of each counts: forces are shared alike */
+    int collider;            /* what they touch */
     double normal[3];        /* unit, out of the collider */
     double gap;              /* m, along the normal, of the position as stored: eps^2/force_normal, but
                                 for the rounding of that */

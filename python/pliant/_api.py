@@ -259,6 +259,7 @@ pl_point._fields_ = [
     ("count", c_int),
     ("vertices", c_int * 4),
     ("weights", c_double * 4),
+    ("position", c_double * 3),
 ]
 
 
@@ -294,6 +295,21 @@ pl_muscle_def._fields_ = [
     ("stiffness", c_double),
     ("activation", c_double),
     ("table", pl_table),
+]
+
+
+class pl_cable_def(Structure):
+    pass
+
+
+pl_cable_def._fields_ = [
+    ("point_count", c_int),
+    ("points", POINTER(pl_point)),
+    ("segments", c_bool),
+    ("two_way", c_bool),
+    ("length", c_double),
+    ("table", pl_table),
+    ("compliance", c_double),
 ]
 
 
@@ -336,16 +352,18 @@ PL_WIND = 4
 PL_PIN_TARGET = 5
 PL_COLLIDER_POSE = 6
 PL_ACTIVATION = 7
-PL_YOUNG = 8
-PL_POISSON = 9
-PL_DENSITY = 10
-PL_BENDING = 11
-PL_DAMPING = 12
-PL_FRICTION = 13
-PL_COMPLIANCE = 14
-PL_ATTACHMENT_COMPLIANCE = 15
-PL_MUSCLE_STIFFNESS = 16
-PL_CHANNEL_COUNT = 17
+PL_CABLE_LENGTH = 8
+PL_YOUNG = 9
+PL_POISSON = 10
+PL_DENSITY = 11
+PL_BENDING = 12
+PL_DAMPING = 13
+PL_FRICTION = 14
+PL_COMPLIANCE = 15
+PL_ATTACHMENT_COMPLIANCE = 16
+PL_MUSCLE_STIFFNESS = 17
+PL_CABLE_COMPLIANCE = 18
+PL_CHANNEL_COUNT = 19
 pl_channel = c_int
 pl_channels = c_ulonglong
 PL_START = 0
@@ -359,7 +377,8 @@ PL_OWNER_PIN = 3
 PL_OWNER_COLLIDER = 4
 PL_OWNER_ATTACHMENT = 5
 PL_OWNER_MUSCLE = 6
-PL_OWNER_COUNT = 7
+PL_OWNER_CABLE = 7
+PL_OWNER_COUNT = 8
 pl_owner = c_int
 PL_ROW_OWNER = 0
 PL_ROW_VERTEX = 1
@@ -403,7 +422,9 @@ class pl_contact(Structure):
 
 
 pl_contact._fields_ = [
-    ("vertex", c_int),
+    ("count", c_int),
+    ("vertex", c_int * 4),
+    ("weight", c_double * 4),
     ("collider", c_int),
     ("normal", c_double * 3),
     ("gap", c_double),
@@ -422,10 +443,12 @@ pl_state._fields_ = [
     ("v", POINTER(c_double)),
     ("time", c_double),
     ("step", c_int),
-    ("input", POINTER(c_double) * 17),
+    ("input", POINTER(c_double) * 19),
     ("contact_count", c_int),
     ("contact_capacity", c_int),
     ("contacts", POINTER(pl_contact)),
+    ("live_count", c_int),
+    ("live", POINTER(c_double)),
 ]
 
 
@@ -434,7 +457,7 @@ class pl_inputs(Structure):
 
 
 pl_inputs._fields_ = [
-    ("of", POINTER(c_double) * 17),
+    ("of", POINTER(c_double) * 19),
 ]
 PL_STAGE_LOCAL = 0
 PL_STAGE_ASSEMBLE = 1
@@ -504,7 +527,7 @@ class pl_gradient(Structure):
 pl_gradient._fields_ = [
     ("wanted", pl_channels),
     ("steps", c_int),
-    ("of", POINTER(c_double) * 17),
+    ("of", POINTER(c_double) * 19),
 ]
 PL_ADJOINT_AUTO = 0
 PL_ADJOINT_DIRECT = 1
@@ -1088,6 +1111,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_scene_add_attachment": (pl_status, [POINTER(pl_scene), POINTER(pl_attachment_def), POINTER(c_int)]),
     "pl_muscle_def_default": (pl_muscle_def, []),
     "pl_scene_add_muscle": (pl_status, [POINTER(pl_scene), POINTER(pl_muscle_def), POINTER(c_int)]),
+    "pl_cable_def_default": (pl_cable_def, []),
+    "pl_scene_add_cable": (pl_status, [POINTER(pl_scene), POINTER(pl_cable_def), POINTER(c_int)]),
+    "pl_scene_cable_rows": (c_int, [POINTER(pl_scene), c_int, POINTER(c_int)]),
     "pl_scene_get_info": (pl_scene_info, [POINTER(pl_scene)]),
     "pl_scene_get_def": (pl_scene_def, [POINTER(pl_scene)]),
     "pl_scene_body": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_body_info)]),

@@ -128,11 +128,18 @@ class State(Owner):
 
     @property
     def contacts(self) -> NDArray[Any]:
-        """Contacts of the last step, copied: an array with the fields vertex, collider, normal [3],
+        """Contacts of the last step, copied: an array with the fields count, vertex [4], weight [4], collider, normal [3],
         gap (m), force_normal (N) and force_tangent [3] (N)."""
         with self._core:
             state = self._pointer.contents
             return contact_array(state.contacts, state.contact_count)
+
+    @property
+    def live(self) -> Array:
+        """Tensions of cables in the last step, N: of each its one, or those of its segments."""
+        with self._core:
+            state = self._pointer.contents
+            return view(self._handle, state.live, (state.live_count,))
 
     def __copy__(self) -> State:
         return self._scene.copy(self)
@@ -143,7 +150,7 @@ class State(Owner):
     def __reduce__(self) -> Any:
         inputs = {name: array.copy() for name, array in self.inputs.items()}
         return type(self)._restore, (self._scene, self.q.copy(), self.v.copy(), self.time, self.step, inputs,
-                                     self.contacts)
+                                     self.contacts, self.live.copy())
 
     @classmethod
     def _restore(cls, scene: Scene, *content: Any) -> State:
@@ -152,13 +159,15 @@ class State(Owner):
         return state
 
     def _assign(self, q: Array, v: Array, time: float, step: int, inputs: Mapping[str, Array],
-                contacts: NDArray[Any]) -> None:
+                contacts: NDArray[Any], live: Array) -> None:
         """Takes on what another state holds; inputs that are not given stay."""
         inputs = {**self.inputs, **inputs}
         other = _api.pl_state(vertex_count=len(q), q=double_p(q), v=double_p(v), time=time, step=step)
         for name, array in inputs.items():
             other.input[CHANNELS[name].index] = double_p(array)
         other.contact_count = len(contacts)
+        other.live_count = len(live)
+        other.live = double_p(live)
         other.contacts = ctypes.cast(contacts.ctypes.data, ctypes.POINTER(_api.pl_contact))
         with self._core as core:
             core.check(lib.pl_state_copy(self._scene._pointer, other, self._pointer))

@@ -77,13 +77,13 @@ static void collider_motion(const double from[7], const double to[7], const doub
 static bool slips(const check *c, const pl_state *state, const pl_contact *p, double rho)
 {
     const pl_scene *scene = c->trial.sim->scene;
-    const double *x0 = c->previous + 3 * (size_t)p->vertex;
+    const double *x0 = c->previous + 3 * (size_t)p->vertex[0];
     const double *friction = c->trial.params->values->of[PL_FRICTION];
-    double mu = friction[p->collider * scene->body_count + scene->body_of[p->vertex]], moved[3],
+    double mu = friction[p->collider * scene->body_count + scene->body_of[p->vertex[0]]], moved[3],
            drift[3];
     collider_motion(c->previous_pose + 7 * p->collider,
                     state->input[PL_COLLIDER_POSE] + 7 * p->collider, x0, drift);
-    pl_sub3(state->q + 3 * (size_t)p->vertex, x0, moved);
+    pl_sub3(state->q + 3 * (size_t)p->vertex[0], x0, moved);
     pl_axpy3(-1, drift, moved);
     pl_axpy3(-pl_dot3(moved, p->normal), p->normal, moved);
     return rho * (mu * p->force_normal - pl_norm3(p->force_tangent)) < pl_norm3(moved);
@@ -99,8 +99,8 @@ static void classify(check *c, const pl_state *state, const pl_step_info *info)
     memset(c->active, 0, sizeof(int) * (size_t)sim->scene->vertex_count * (size_t)colliders);
     for (int k = 0; k < state->contact_count; k++) {
         const pl_contact *p = &state->contacts[k];
-        double rho = h * h / sim->matter.mass[p->vertex];
-        int place = p->vertex * colliders + p->collider;
+        double rho = h * h / sim->matter.mass[p->vertex[0]];
+        int place = p->vertex[0] * colliders + p->collider;
         if (rho * p->force_normal <= p->gap)
             continue;
         c->active[place] = 1;

@@ -233,7 +233,9 @@ pl_contact pl_contact_tell(const pl_contact_set *set, int c, const double *u)
     double tangent[3] = {0, p->lambda[1], p->lambda[2]}, delta[3];
     pl_contact_delta(set, c, u, delta);
     pl_contact out = {
-        .vertex = p->vertex,
+        .count = 1,
+        .vertex = {p->vertex},
+        .weight = {1},
         .collider = p->collider,
         .gap = delta[0],
         .force_normal = p->lambda[0],

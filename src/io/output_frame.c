@@ -35,9 +35,9 @@ static void gather_contacts(const pl_output_grid *grid, const pl_state *state, c
     memset(c.tangent, 0, sizeof(double) * 3 * (size_t)grid->point_count);
     int at = 0;
     for (int i = 0; i < grid->point_count; i++) {
-        while (at < state->contact_count && state->contacts[at].vertex < grid->vertex[i])
+        while (at < state->contact_count && state->contacts[at].vertex[0] < grid->vertex[i])
             at++;
-        for (; at < state->contact_count && state->contacts[at].vertex == grid->vertex[i]; at++)
+        for (; at < state->contact_count && state->contacts[at].vertex[0] == grid->vertex[i]; at++)
             for (int k = 0; k < 3; k++) {
                 const pl_contact *contact = &state->contacts[at];
                 c.normal[3 * i + k] += contact->force_normal * contact->normal[k];

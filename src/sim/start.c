@@ -10,11 +10,11 @@ static bool warm_start(pl_contact_set *set, const pl_state *state)
     int k = 0, again = 0;
     for (int c = 0; c < set->touching; c++) {
         pl_contact_point *p = &set->points[c];
-        while (k < state->contact_count &&
-               (state->contacts[k].vertex < p->vertex ||
-                (state->contacts[k].vertex == p->vertex && state->contacts[k].collider < p->collider)))
+        while (k < state->contact_count && (state->contacts[k].vertex[0] < p->vertex ||
+                                            (state->contacts[k].vertex[0] == p->vertex &&
+                                             state->contacts[k].collider < p->collider)))
             k++;
-        if (k == state->contact_count || state->contacts[k].vertex != p->vertex ||
+        if (k == state->contact_count || state->contacts[k].vertex[0] != p->vertex ||
             state->contacts[k].collider != p->collider)
             continue;
         pl_mat3_vec(p->frame, state->contacts[k].force_tangent, p->lambda);
