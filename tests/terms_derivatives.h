@@ -1,5 +1,5 @@
 /* What every energy owes its users: forces that are its derivative, a tangent that is theirs, products
- * with it, balance, and a clamped tangent without negative eigenvalues. */
+ * with it, balance, a clamped tangent without negative eigenvalues; and gradients of rollouts. */
 #ifndef PL_TEST_TERMS_DERIVATIVES_H
 #define PL_TEST_TERMS_DERIVATIVES_H
 
@@ -7,6 +7,8 @@
 
 #include "core/vec.h"
 #include "terms/term.h"
+
+#include <pliant/check.h>
 
 #include <stdlib.h>
 
@@ -135,6 +137,80 @@ static inline term_errors term_compare(const pl_term *term, const pl_substep *s,
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         free(all[k]);
     return e;
+}
+
+/* Of all positions and velocities but the first. */
+static inline bool term_loss(void *user, int step, const double *q, const double *v, double *value,
+                             double *dq, double *dv)
+{
+    const test_world *w = user;
+    for (int i = 0; step > 0 && i < 3 * w->n; i++) {
+        double a = 1 + 0.5 * sin(1.7 * i + step);
+        *value += 0.5 * a * q[i] * q[i] + 0.01 * v[i] * v[i];
+        dq[i] += a * q[i];
+        dv[i] += 0.02 * v[i];
+    }
+    return true;
+}
+
+/* Every one of the channels passes the gradient check, in three directions. */
+static inline void term_check(test_world *w, pl_channels wanted, int steps, double tolerance,
+                              const char *what)
+{
+    pl_check_result *r = NULL;
+    pl_check_def def = pl_check_def_default();
+    def.steps = steps;
+    def.wanted = wanted;
+    def.loss = term_loss;
+    def.loss_user = w;
+    def.tolerance = tolerance;
+    assert_ok(w->ctx, pl_check(w->sim, w->state, &def, &r));
+    int kinds = 0;
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        kinds += (wanted & PL_BIT(c)) != 0;
+    assert_int_equal(r->row_count, kinds * 3);
+    for (int k = 0; k < r->row_count; k++)
+        if (r->rows[k].verdict != PL_CHECK_PASSED)
+            fail_msg("%s: %s: adjoint %.12g, tangent %.12g, difference %.12g", what,
+                     pl_channel_get(r->rows[k].channel)->name, r->rows[k].adjoint, r->rows[k].tangent,
+                     r->rows[k].difference);
+    pl_check_destroy(w->ctx, r);
+}
+
+/* Gradients by an input with one number a row, by every way to solve the adjoint system. */
+static inline void term_compare_adjoints(test_world *w, pl_channel channel, int steps, const char *what)
+{
+    const struct {
+        pl_adjoint_solver solver;
+        pl_preconditioner preconditioner;
+    } kinds[] = {
+        {PL_ADJOINT_DIRECT, PL_PRECONDITION_NONE},    {PL_ADJOINT_AUTO, PL_PRECONDITION_NONE},
+        {PL_ADJOINT_KRYLOV, PL_PRECONDITION_NONE},    {PL_ADJOINT_KRYLOV, PL_PRECONDITION_JACOBI},
+        {PL_ADJOINT_KRYLOV, PL_PRECONDITION_INVERSE}, {PL_ADJOINT_KRYLOV, PL_PRECONDITION_WOODBURY},
+        {PL_ADJOINT_KRYLOV, PL_PRECONDITION_LAGGED}};
+    int count = steps * pl_scene_row_count(w->scene, channel);
+    double *reference = malloc(sizeof *reference * (size_t)count);
+    pl_rollout *rollout = NULL;
+    pl_rollout_def run = pl_rollout_def_default();
+    run.steps = steps;
+    assert_ok(w->ctx, pl_rollout_run(w->sim, w->state, &run, &rollout));
+    for (size_t a = 0; a < sizeof kinds / sizeof *kinds; a++) {
+        pl_gradient *g = NULL;
+        pl_adjoint_def def = pl_adjoint_def_default();
+        def.solver = kinds[a].solver;
+        def.preconditioner = kinds[a].preconditioner;
+        def.max_iterations = 5000;
+        assert_ok(w->ctx, pl_gradient_create(w->scene, steps, PL_BIT(channel), &g));
+        assert_ok(w->ctx, pl_rollout_backward(rollout, &def, term_loss, w, g, NULL));
+        if (a == 0)
+            memcpy(reference, g->of[channel], sizeof *reference * (size_t)count);
+        double apart = term_difference(count, reference, g->of[channel]);
+        if (!(apart < 1e-6))
+            fail_msg("%s, adjoint %zu: %.3g", what, a, apart);
+        pl_gradient_destroy(w->scene, g);
+    }
+    pl_rollout_destroy(rollout);
+    free(reference);
 }
 
 #endif

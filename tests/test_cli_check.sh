@@ -27,7 +27,7 @@ cmp -s whole.txt limited.txt || fail "a limited tape changes the gradient"
 expect 2 grad "$scenes/slope.json" --loss smell
 says "expected distance, x, y, z or speed"
 expect 2 grad "$scenes/slope.json" --wrt young,taste
-says "bending, damping,"
+says "friction,"
 says "got 'young,taste'"
 expect 2 grad "$scenes/slope.json" --steps 0
 expect 2 grad

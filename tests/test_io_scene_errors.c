@@ -73,7 +73,7 @@ static void scene_keys(void **unused)
          "\"name\", \"description\", \"time_step\", \"steps\", \"gravity\", "
          "\"tolerance\", \"max_iterations\", \"max_splits\", \"contact_epsilon2\", "
          "\"contact_margin\", \"solver\", \"bodies\", \"pins\", \"forces\", \"wind\", \"attachments\", "
-         "\"muscles\", "
+         "\"muscles\", \"chambers\", "
          "\"colliders\", \"friction\", \"outputs\""},
         {"\"steps\": 1.5,", "s.json:3: steps: expected a whole number >= 0, got 1.5"},
         {"\"steps\": 3000000000,", "s.json:3: steps: expected a whole number >= 0, got 3000000000"},
@@ -184,7 +184,8 @@ static void meshes_and_shapes(void **unused)
     (void)unused;
     pl_context *ctx = test_context(1);
     const example meshes[] = {
-        {"{}", "s.json:2: bodies[0].mesh: expected one of \"box\", \"grid\", \"bar\", \"cylinder\", "
+        {"{}", "s.json:2: bodies[0].mesh: expected one of \"box\", \"hollow_box\", \"grid\", \"bar\", "
+               "\"cylinder\", "
                "\"ellipsoid\", "
                "\"rectangle\", \"disc\", \"file\", \"arrays\", \"shape\", \"surface\""},
         {"{\"file\": \"a.msh\", \"vertices\": 3}",

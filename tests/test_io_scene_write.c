@@ -2,6 +2,7 @@
 #include "common_alloc.h"
 
 #include "sim/scene.h"
+#include "terms/chamber.h"
 #include "terms/muscle.h"
 
 #include <pliant/io.h>
@@ -30,7 +31,10 @@ static const char everything[] =
     "   \"positions\": [[0, 0, 3], [1, 0, 3], [0, 1.1, 3], [1, 1, 3], [0.5, 2, 3]], \"velocity\": [0, "
     "0, -0.1],\n"
     "   \"material\": {\"bending\": 1e-4, \"thickness\": 0.002, \"young\": {\"top\": 3e4, \"default\": "
-    "1e4}}}],\n"
+    "1e4}}},\n"
+    "  {\"name\": \"cup\", \"mesh\": {\"hollow_box\": {\"size\": [3, 3, 3], \"wall\": 1, \"cell\": "
+    "1}},\n"
+    "   \"transform\": {\"translate\": [90, 0, 0]}}],\n"
     " \"pins\": [{\"body\": \"bar\", \"vertices\": {\"group\": \"left\"}, \"compliance\": 1e-6,\n"
     "            \"offset\": [[0, 0, 0, 0], [1, 0, 0, 0.5]], \"rotation\": [[0, 0, 0, 1, 0.25]],\n"
     "            \"pivot\": [1, 0, 0]},\n"
@@ -61,6 +65,8 @@ static const char everything[] =
     "               \"table\": [[0, 0.2], [1, 3]]},\n"
     "              {\"body\": \"bar\", \"elements\": [7, 3, 5], \"direction\": [0.1, 0.2, 0.3],\n"
     "               \"stiffness\": 123.4, \"activation\": 0.7}],\n"
+    " \"chambers\": [{\"body\": \"cup\", \"table\": [[0, 10], [0.5, -20.5]]}, {\"body\": 2, "
+    "\"pressure\": 1.1}],\n"
     " \"friction\": [{\"body\": \"bar\", \"collider\": \"floor\", \"value\": 0.25}]}\n";
 
 static pl_scene *load(pl_context *ctx, const char *text, pl_scene_file_info *info)
@@ -188,6 +194,17 @@ static void assert_same_muscles(const pl_scene *a, const pl_scene *b)
     }
 }
 
+static void assert_same_chambers(const pl_scene *a, const pl_scene *b)
+{
+    assert_int_equal(pl_chamber_count(a), pl_chamber_count(b));
+    for (int i = 0; i < pl_chamber_count(a); i++) {
+        const pl_chamber *c = pl_chamber_get(a, i), *d = pl_chamber_get(b, i);
+        assert_true(c->body == d->body && c->count == d->count);
+        assert_memory_equal(c->triangle, d->triangle, sizeof(int) * 3 * (size_t)c->count);
+        assert_same_curve(&c->pressure, &d->pressure);
+    }
+}
+
 static void assert_same_scene(const pl_scene *a, const pl_scene *b)
 {
     const pl_scene_def d = pl_scene_get_def(a), e = pl_scene_get_def(b);
@@ -200,6 +217,7 @@ static void assert_same_scene(const pl_scene *a, const pl_scene *b)
     assert_same_colliders(a, b);
     assert_same_attachments(a, b);
     assert_same_muscles(a, b);
+    assert_same_chambers(a, b);
     for (int c = 0; c < PL_CHANNEL_COUNT; c++)
         if (pl_channel_get((pl_channel)c)->role == PL_PARAMETER)
             assert_bits(a->params.values->of[c], b->params.values->of[c],

@@ -134,6 +134,21 @@ static void test_box_and_bar(void **state)
     }
     pl_mesh_free(ctx, mesh);
 
+    /* 6 by 5 by 4 cells around 4 by 3 by 2; of the nodes 3 by 2 by 1 are in nobody's corner. */
+    const double hollow[3] = {0.6, 0.5, 0.4};
+    int surface_count, *surface = NULL;
+    assert_ok(ctx, pl_mesh_hollow_box(ctx, hollow, 0.08, 0.1, &mesh));
+    r = check(ctx, mesh, 0.1, 45 - 1e-9);
+    assert_int_equal(mesh->vertex_count, 7 * 6 * 5 - 3 * 2 * 1);
+    assert_int_equal(mesh->tet_count, 6 * (6 * 5 * 4 - 4 * 3 * 2));
+    assert_close(r.volume, 0.6 * 0.5 * 0.4 - 0.4 * 0.3 * 0.2, 1e-15);
+    assert_int_equal(r.unreferenced, 0);
+    assert_memory_equal(r.upper, hollow, sizeof hollow);
+    assert_ok(ctx, pl_mesh_surface(ctx, mesh, &surface_count, &surface));
+    assert_int_equal(surface_count, 4 * (6 * 5 + 5 * 4 + 4 * 6) + 4 * (4 * 3 + 3 * 2 + 2 * 4));
+    pl_free(ctx, surface);
+    pl_mesh_free(ctx, mesh);
+
     /* A cell larger than the piece gives one cell. */
     assert_ok(ctx, pl_mesh_box(ctx, size, 10, &mesh));
     assert_int_equal(mesh->tet_count, 6);
@@ -298,6 +313,9 @@ static void test_impossible_sizes(void **state)
     assert_refused(ctx, pl_mesh_box(ctx, (const double[3]){100000, 0.2, 0.1}, 0.05, out),
                    "30000015 vertices and 96000000 elements");
     assert_refused(ctx, pl_mesh_rectangle(ctx, 3, 2, 1e-3, out), "12000000 elements");
+    assert_refused(ctx, pl_mesh_hollow_box(ctx, good, 0.5, 0.1, out), "leave no hollow");
+    assert_refused(ctx, pl_mesh_hollow_box(ctx, good, 0, 0.1, out), "wall");
+    assert_refused(ctx, pl_mesh_hollow_box(ctx, zero, 0.2, 0.1, out), "size[1]");
     assert_refused(ctx, pl_mesh_box(ctx, zero, 0.1, out), "size[1]");
     assert_refused(ctx, pl_mesh_box(ctx, infinite, 0.1, out), "size[2]");
     assert_refused(ctx, pl_mesh_grid(ctx, (const int[3]){2, 1, 2}, 0.1, out), "nodes[1]");

@@ -2,7 +2,6 @@
  * when steps are split, and what is refused. */
 #include "terms_derivatives.h"
 
-#include <pliant/check.h>
 #include <pliant/io.h>
 
 extern const pl_term pl_term_muscle;
@@ -208,41 +207,6 @@ static test_world crawler(pl_context *ctx, pl_muscle_law law, pl_solver_kind sol
     return w;
 }
 
-static bool mixed_loss(void *user, int step, const double *q, const double *v, double *value,
-                       double *dq, double *dv)
-{
-    const test_world *w = user;
-    for (int i = 0; step > 0 && i < 3 * w->n; i++) {
-        double a = 1 + 0.5 * sin(1.7 * i + step);
-        *value += 0.5 * a * q[i] * q[i] + 0.01 * v[i] * v[i];
-        dq[i] += a * q[i];
-        dv[i] += 0.02 * v[i];
-    }
-    return true;
-}
-
-static void check(test_world *w, pl_channels wanted, int steps, double tolerance, const char *what)
-{
-    pl_check_result *r = NULL;
-    pl_check_def def = pl_check_def_default();
-    def.steps = steps;
-    def.wanted = wanted;
-    def.loss = mixed_loss;
-    def.loss_user = w;
-    def.tolerance = tolerance;
-    assert_ok(w->ctx, pl_check(w->sim, w->state, &def, &r));
-    int kinds = 0;
-    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
-        kinds += (wanted & PL_BIT(c)) != 0;
-    assert_int_equal(r->row_count, kinds * 3);
-    for (int k = 0; k < r->row_count; k++)
-        if (r->rows[k].verdict != PL_CHECK_PASSED)
-            fail_msg("%s: %s: adjoint %.12g, tangent %.12g, difference %.12g", what,
-                     pl_channel_get(r->rows[k].channel)->name, r->rows[k].adjoint, r->rows[k].tangent,
-                     r->rows[k].difference);
-    pl_check_destroy(w->ctx, r);
-}
-
 static void gradients_agree_with_differences(void **state)
 {
     (void)state;
@@ -251,7 +215,7 @@ static void gradients_agree_with_differences(void **state)
                                PL_BIT(PL_FRICTION) | PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG);
     for (int k = 0; k < 3; k++) {
         test_world w = crawler(ctx, laws[k], PL_SOLVER_AUTO);
-        check(&w, wanted, 10, 1e-6, law_names[k]);
+        term_check(&w, wanted, 10, 1e-6, law_names[k]);
         world_steps(&w, 10);
         assert_true(w.state->contact_count > 0);
         world_free(&w);
@@ -270,7 +234,7 @@ static void gradients_at_the_edge_of_the_range(void **state)
     world_pin(&w, body, world_select(w.scene->bodies[body].mesh, 0, 0, list), list, 1e-7);
     add_half(&w, body, PL_MUSCLE_FORCE, true, 0, 1e5, (pl_table){2, time, relaxed});
     world_start(&w);
-    check(&w, PL_BIT(PL_ACTIVATION), 5, 1e-6, "relaxed");
+    term_check(&w, PL_BIT(PL_ACTIVATION), 5, 1e-6, "relaxed");
     world_free(&w);
     pl_context_destroy(ctx);
 }
@@ -289,7 +253,7 @@ static void gradients_of_split_steps(void **state)
     world_pin(&w, body, world_select(w.scene->bodies[body].mesh, 0, 0, list), list, 1e-7);
     add_half(&w, body, PL_MUSCLE_TENSION, true, 0, 5e5, (pl_table){3, time, jump});
     world_start(&w);
-    check(&w, PL_BIT(PL_ACTIVATION) | PL_BIT(PL_MUSCLE_STIFFNESS), 4, 1e-6, "split");
+    term_check(&w, PL_BIT(PL_ACTIVATION) | PL_BIT(PL_MUSCLE_STIFFNESS), 4, 1e-6, "split");
     int splits = 0;
     for (int k = 0; k < 4; k++)
         splits += world_step(&w).splits;
@@ -323,38 +287,9 @@ static void every_adjoint_finds_the_same_gradient(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    enum { STEPS = 8, COUNT = 2 * STEPS };
-    const struct {
-        pl_adjoint_solver solver;
-        pl_preconditioner preconditioner;
-    } kinds[] = {
-        {PL_ADJOINT_DIRECT, PL_PRECONDITION_NONE},    {PL_ADJOINT_AUTO, PL_PRECONDITION_NONE},
-        {PL_ADJOINT_KRYLOV, PL_PRECONDITION_NONE},    {PL_ADJOINT_KRYLOV, PL_PRECONDITION_JACOBI},
-        {PL_ADJOINT_KRYLOV, PL_PRECONDITION_INVERSE}, {PL_ADJOINT_KRYLOV, PL_PRECONDITION_WOODBURY},
-        {PL_ADJOINT_KRYLOV, PL_PRECONDITION_LAGGED}};
     for (int k = 0; k < 3; k++) {
-        double reference[COUNT];
         test_world w = crawler(ctx, laws[k], PL_SOLVER_AUTO);
-        pl_rollout *rollout = NULL;
-        pl_rollout_def run = pl_rollout_def_default();
-        run.steps = STEPS;
-        assert_ok(ctx, pl_rollout_run(w.sim, w.state, &run, &rollout));
-        for (size_t a = 0; a < sizeof kinds / sizeof *kinds; a++) {
-            pl_gradient *g = NULL;
-            pl_adjoint_def def = pl_adjoint_def_default();
-            def.solver = kinds[a].solver;
-            def.preconditioner = kinds[a].preconditioner;
-            def.max_iterations = 5000;
-            assert_ok(ctx, pl_gradient_create(w.scene, STEPS, PL_BIT(PL_ACTIVATION), &g));
-            assert_ok(ctx, pl_rollout_backward(rollout, &def, mixed_loss, &w, g, NULL));
-            if (a == 0)
-                memcpy(reference, g->of[PL_ACTIVATION], sizeof reference);
-            double apart = term_difference(COUNT, reference, g->of[PL_ACTIVATION]);
-            if (!(apart < 1e-6))
-                fail_msg("%s, adjoint %zu: %.3g", law_names[k], a, apart);
-            pl_gradient_destroy(w.scene, g);
-        }
-        pl_rollout_destroy(rollout);
+        term_compare_adjoints(&w, PL_ACTIVATION, 8, law_names[k]);
         world_free(&w);
     }
     pl_context_destroy(ctx);

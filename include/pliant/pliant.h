@@ -132,6 +132,9 @@ PL_API const pl_group *pl_mesh_find_group(const pl_mesh *mesh, const char *name,
 PL_API pl_status pl_mesh_box(pl_context *ctx, const double size[3], double cell, pl_mesh **out);
 /* The same with nodes[3] nodes a side (each >= 2) spaced `spacing` m. */
 PL_API pl_status pl_mesh_grid(pl_context *ctx, const int nodes[3], double spacing, pl_mesh **out);
+/* The same box with walls of round(wall / cell) cells around a hollow; refused where none is left. */
+PL_API pl_status pl_mesh_hollow_box(pl_context *ctx, const double size[3], double wall, double cell,
+                                    pl_mesh **out);
 /* Bar along x: [0,length] x [-width/2,width/2] x [-height/2,height/2], with vertex groups "left"
  * and "right" at its ends. */
 PL_API pl_status pl_mesh_bar(pl_context *ctx, double length, double width, double height, double cell,
@@ -391,6 +394,25 @@ PL_API pl_status pl_scene_add_cable(pl_scene *scene, const pl_cable_def *def, in
 /* How many tensions a cable has in pl_state.live, from *first on; 0 for no such cable. */
 PL_API int pl_scene_cable_rows(const pl_scene *scene, int cable, int *first);
 
+/* A cavity of a body under a pressure above that outside; negative ones draw its walls in. Which
+ * cavity: `triangles` of the body's boundary, closed and all turned the same way, either way; or the
+ * one around the point `inside` of the rest shape, the innermost if there are several; or, with
+ * neither, by its number. A solid's cavities are the pieces of its boundary that face inwards, in the
+ * order of their first triangles in pl_mesh_surface; those of cloth its closed pieces. That a surface
+ * does not cross itself is taken for granted: one of elements that do not overlap cannot. */
+typedef struct pl_chamber_def {
+    int body;
+    int triangle_count;
+    const int *triangles; /* [triangle_count, 3] vertices of the body; may be NULL */
+    const double *inside; /* [3] m; may be NULL */
+    int cavity;           /* from 0; default 0 */
+    double pressure;      /* Pa; default 0 */
+    pl_table table;       /* width 1; replaces pressure when it has rows */
+} pl_chamber_def;
+
+PL_API pl_chamber_def pl_chamber_def_default(void);
+PL_API pl_status pl_scene_add_chamber(pl_scene *scene, const pl_chamber_def *def, int *chamber);
+
 /* What a scene holds. */
 typedef struct pl_scene_info {
     int body_count, vertex_count, element_count; /* tets and cloth triangles of all bodies */
@@ -421,6 +443,11 @@ PL_API pl_status pl_scene_attachment(const pl_scene *scene, int index, pl_attach
 /* A muscle with its present stiffness, its tets listed, a direction for each, and no path. What def
  * points to is the scene's. The table has no rows where the activation is constant. */
 PL_API pl_status pl_scene_muscle(const pl_scene *scene, int muscle, pl_muscle_def *def);
+/* A chamber with its triangles listed, counter-clockwise seen from outside the cavity. What def points
+ * to is the scene's. The table has no rows where the pressure is constant. */
+PL_API pl_status pl_scene_chamber(const pl_scene *scene, int chamber, pl_chamber_def *def);
+/* What it encloses at q [n, 3], m^3. */
+PL_API pl_status pl_chamber_volume(const pl_scene *scene, int chamber, const double *q, double *volume);
 PL_API pl_context *pl_scene_context(const pl_scene *scene);
 
 /* ------------------------------------------------------------------------------- channels */
@@ -445,6 +472,7 @@ typedef enum pl_channel {
                          collider's position (3) */
     PL_ACTIVATION,    /* of every muscle, as its law takes it */
     PL_CABLE_LENGTH,  /* m, of every cable: what it is drawn to */
+    PL_PRESSURE,      /* Pa, of every chamber */
     /* parameters, that stay as they are during a rollout */
     PL_YOUNG,                 /* Pa, of every element */
     PL_POISSON,               /* of every element */
@@ -474,6 +502,7 @@ typedef enum pl_owner {
     PL_OWNER_ATTACHMENT,
     PL_OWNER_MUSCLE,
     PL_OWNER_CABLE,
+    PL_OWNER_CHAMBER,
     PL_OWNER_COUNT
 } pl_owner;
 
@@ -502,7 +531,8 @@ typedef struct pl_channel_info {
     int gradient_width;  /* and of its derivative */
     double lower, upper; /* range of a parameter, */
     bool above;          /* the lower end of which does not belong to it */
-    double usual;   /* of a parameter that is 0: the size of a moderate one; 0 = it cannot be moved */
+    double usual;   /* of a parameter or input that is 0: the size of a moderate one; of a parameter 0 =
+                       it cannot be moved, of an input 1 */
     pl_blend blend; /* of an input */
 } pl_channel_info;
 
@@ -559,8 +589,8 @@ typedef struct pl_state {
     double time;                     /* s */
     int step;                        /* steps done */
     double *input[PL_CHANNEL_COUNT]; /* [rows, width] of inputs that move during a step (pin_target,
-                                        collider_pose, activation): where the last one left them; others
-                                        NULL */
+                                        collider_pose, activation, cable_length, pressure): where the
+                                        last one left them; others NULL */
     int contact_count, contact_capacity;
     pl_contact *contacts; /* [contact_count] of the last step; sorted by vertex, then collider */
     int live_count;

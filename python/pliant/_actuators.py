@@ -1,13 +1,15 @@
-"""What drives a scene's bodies from inside: muscles."""
+"""What drives a scene's bodies from inside: muscles and chambers."""
 
 from __future__ import annotations
 
+import ctypes
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._library import Array, double_p, fill, int_p, integers, lib
+from . import _api
+from ._library import Array, double_p, doubles, fill, int_p, integers, lib
 from ._library import rows as to_rows
 from ._parts import WORDS, Reference, Table
 
@@ -50,6 +52,43 @@ class Actuators:
         column = self._table(_column(table), 1, "table")
         d.table = column[0]
         return self._add(lib.pl_scene_add_muscle, d)
+
+    def add_chamber(self: Scene, body: Reference,  # type: ignore[misc]
+                    triangles: Union[str, ArrayLike, None] = None, *, inside: Optional[ArrayLike] = None,
+                    cavity: Optional[int] = None, pressure: Optional[float] = None,
+                    table: Optional[Table] = None) -> int:
+        """Puts a cavity of a body under pressure, and returns the chamber's index.
+
+        Which one: triangles [k, 3] of the body's boundary, closed, or the name of a group of them; or the one
+        around the point inside [3] (m) of the rest shape; or by its number (cavity, 0).
+        pressure: Pa above that outside, a constant (0); negative draws the walls in.
+        table: (times [k] s, values [k] Pa) instead.
+        """
+        d = lib.pl_chamber_def_default()
+        d.body = self.body_index(body)
+        if triangles is not None:
+            if isinstance(triangles, str):
+                mesh = self.bodies[d.body].mesh
+                triangles = mesh.triangles[mesh.group(triangles, "triangle")]
+            listed = integers(triangles, (-1, 3), "triangles")
+            d.triangle_count, d.triangles = len(listed), int_p(listed)
+        if inside is not None:
+            point = doubles(inside, (3,), "inside")
+            d.inside = double_p(point)
+        fill(d, WORDS, cavity=cavity, pressure=pressure)
+        column = self._table(_column(table), 1, "table")
+        d.table = column[0]
+        return self._add(lib.pl_scene_add_chamber, d)
+
+    def chamber_volumes(self: Scene, q: ArrayLike) -> Array:  # type: ignore[misc]
+        """What each chamber encloses at positions q [n, 3], m^3."""
+        at, volume = doubles(q, (self.vertex_count, 3), "q"), ctypes.c_double()
+        found = []
+        with self._core as core:
+            for chamber in range(lib.pl_scene_owner_count(self._pointer, _api.PL_OWNER_CHAMBER)):
+                core.check(lib.pl_chamber_volume(self._pointer, chamber, double_p(at), volume))
+                found.append(volume.value)
+        return np.array(found)
 
 
 def _column(table: Optional[Table]) -> Any:

@@ -313,6 +313,21 @@ pl_cable_def._fields_ = [
 ]
 
 
+class pl_chamber_def(Structure):
+    pass
+
+
+pl_chamber_def._fields_ = [
+    ("body", c_int),
+    ("triangle_count", c_int),
+    ("triangles", POINTER(c_int)),
+    ("inside", POINTER(c_double)),
+    ("cavity", c_int),
+    ("pressure", c_double),
+    ("table", pl_table),
+]
+
+
 class pl_scene_info(Structure):
     pass
 
@@ -353,17 +368,18 @@ PL_PIN_TARGET = 5
 PL_COLLIDER_POSE = 6
 PL_ACTIVATION = 7
 PL_CABLE_LENGTH = 8
-PL_YOUNG = 9
-PL_POISSON = 10
-PL_DENSITY = 11
-PL_BENDING = 12
-PL_DAMPING = 13
-PL_FRICTION = 14
-PL_COMPLIANCE = 15
-PL_ATTACHMENT_COMPLIANCE = 16
-PL_MUSCLE_STIFFNESS = 17
-PL_CABLE_COMPLIANCE = 18
-PL_CHANNEL_COUNT = 19
+PL_PRESSURE = 9
+PL_YOUNG = 10
+PL_POISSON = 11
+PL_DENSITY = 12
+PL_BENDING = 13
+PL_DAMPING = 14
+PL_FRICTION = 15
+PL_COMPLIANCE = 16
+PL_ATTACHMENT_COMPLIANCE = 17
+PL_MUSCLE_STIFFNESS = 18
+PL_CABLE_COMPLIANCE = 19
+PL_CHANNEL_COUNT = 20
 pl_channel = c_int
 pl_channels = c_ulonglong
 PL_START = 0
@@ -378,7 +394,8 @@ PL_OWNER_COLLIDER = 4
 PL_OWNER_ATTACHMENT = 5
 PL_OWNER_MUSCLE = 6
 PL_OWNER_CABLE = 7
-PL_OWNER_COUNT = 8
+PL_OWNER_CHAMBER = 8
+PL_OWNER_COUNT = 9
 pl_owner = c_int
 PL_ROW_OWNER = 0
 PL_ROW_VERTEX = 1
@@ -443,7 +460,7 @@ pl_state._fields_ = [
     ("v", POINTER(c_double)),
     ("time", c_double),
     ("step", c_int),
-    ("input", POINTER(c_double) * 19),
+    ("input", POINTER(c_double) * 20),
     ("contact_count", c_int),
     ("contact_capacity", c_int),
     ("contacts", POINTER(pl_contact)),
@@ -457,7 +474,7 @@ class pl_inputs(Structure):
 
 
 pl_inputs._fields_ = [
-    ("of", POINTER(c_double) * 19),
+    ("of", POINTER(c_double) * 20),
 ]
 PL_STAGE_LOCAL = 0
 PL_STAGE_ASSEMBLE = 1
@@ -527,7 +544,7 @@ class pl_gradient(Structure):
 pl_gradient._fields_ = [
     ("wanted", pl_channels),
     ("steps", c_int),
-    ("of", POINTER(c_double) * 19),
+    ("of", POINTER(c_double) * 20),
 ]
 PL_ADJOINT_AUTO = 0
 PL_ADJOINT_DIRECT = 1
@@ -1082,6 +1099,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_mesh_find_group": (POINTER(pl_group), [POINTER(pl_mesh), c_char_p, pl_group_kind]),
     "pl_mesh_box": (pl_status, [POINTER(pl_context), POINTER(c_double), c_double, POINTER(POINTER(pl_mesh))]),
     "pl_mesh_grid": (pl_status, [POINTER(pl_context), POINTER(c_int), c_double, POINTER(POINTER(pl_mesh))]),
+    "pl_mesh_hollow_box": (pl_status, [POINTER(pl_context), POINTER(c_double), c_double, c_double, POINTER(POINTER(pl_mesh))]),
     "pl_mesh_bar": (pl_status, [POINTER(pl_context), c_double, c_double, c_double, c_double, POINTER(POINTER(pl_mesh))]),
     "pl_mesh_cylinder": (pl_status, [POINTER(pl_context), c_double, c_double, c_double, POINTER(POINTER(pl_mesh))]),
     "pl_mesh_ellipsoid": (pl_status, [POINTER(pl_context), POINTER(c_double), c_double, POINTER(POINTER(pl_mesh))]),
@@ -1114,12 +1132,16 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_cable_def_default": (pl_cable_def, []),
     "pl_scene_add_cable": (pl_status, [POINTER(pl_scene), POINTER(pl_cable_def), POINTER(c_int)]),
     "pl_scene_cable_rows": (c_int, [POINTER(pl_scene), c_int, POINTER(c_int)]),
+    "pl_chamber_def_default": (pl_chamber_def, []),
+    "pl_scene_add_chamber": (pl_status, [POINTER(pl_scene), POINTER(pl_chamber_def), POINTER(c_int)]),
     "pl_scene_get_info": (pl_scene_info, [POINTER(pl_scene)]),
     "pl_scene_get_def": (pl_scene_def, [POINTER(pl_scene)]),
     "pl_scene_body": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_body_info)]),
     "pl_scene_collider": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_collider_def)]),
     "pl_scene_attachment": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_attachment_def)]),
     "pl_scene_muscle": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_muscle_def)]),
+    "pl_scene_chamber": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_chamber_def)]),
+    "pl_chamber_volume": (pl_status, [POINTER(pl_scene), c_int, POINTER(c_double), POINTER(c_double)]),
     "pl_scene_context": (POINTER(pl_context), [POINTER(pl_scene)]),
     "pl_channel_get": (POINTER(pl_channel_info), [pl_channel]),
     "pl_channel_find": (pl_channel, [c_char_p]),

@@ -134,6 +134,13 @@ class Mesh(Owner):
         return cls._make(context, lambda ctx, out: lib.pl_mesh_box(ctx, double_p(a), cell, out))
 
     @classmethod
+    def hollow_box(cls, size: ArrayLike, wall: float, cell: float, *,
+                   context: Optional[Context] = None) -> Mesh:
+        """The same with walls of round(wall / cell) cells around a hollow."""
+        a, wall, cell = doubles(size, (3,), "size"), real(wall, "wall"), real(cell, "cell")
+        return cls._make(context, lambda ctx, out: lib.pl_mesh_hollow_box(ctx, double_p(a), wall, cell, out))
+
+    @classmethod
     def grid(cls, nodes: ArrayLike, spacing: float, *, context: Optional[Context] = None) -> Mesh:
         """Solid of nodes [3] nodes a side, spaced `spacing` m."""
         a, spacing = integers(nodes, (3,), "nodes"), real(spacing, "spacing")

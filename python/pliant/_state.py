@@ -111,7 +111,7 @@ class State(Owner):
     def inputs(self) -> dict[str, Array]:
         """Inputs that move during a step, where the last one left them: views, also as attributes.
         pin_target [pin_vertex_count, 3] m; collider_pose [collider_count, 7], position and quaternion
-        w, x, y, z; activation [muscles]."""
+        w, x, y, z; activation [muscles]; pressure [chambers] Pa."""
         given, found = self._pointer.contents.input, {}
         for name in INPUTS:
             c = CHANNELS[name]

@@ -1,4 +1,4 @@
-"""Muscles from Python: what they take, do, and are differentiated by."""
+"""Muscles and chambers from Python: what they take, do, and are differentiated by."""
 
 import numpy as np
 import pytest
@@ -59,3 +59,47 @@ def test_refused(arm, given, message):
         arm.add_muscle("arm", **given)
     with pytest.raises(ValueError, match=r"inputs.activation\[0\] = 1"):
         arm.rollout(1, activation=[1.0, 0.5])
+
+
+@pytest.fixture
+def balloon(context):
+    """A hollow cube, free, under pressure."""
+    scene = pliant.Scene(gravity=(0, 0, 0), context=context)
+    scene.add_body(pliant.Mesh.hollow_box((0.2, 0.2, 0.2), 0.05, 0.05, context=context), name="cube", damping=5)
+    assert scene.add_chamber("cube", pressure=5e3) == 0
+    yield scene
+    scene.close()
+
+
+def test_inflation(balloon):
+    assert balloon.shape_of("pressure", 9) == (9, 1)
+    rest = balloon.bodies[0].mesh.vertices
+    np.testing.assert_allclose(balloon.chamber_volumes(rest), [1e-3], rtol=1e-12)
+    rollout = balloon.rollout(5)
+    assert balloon.chamber_volumes(rollout.q[-1])[0] > 1.05e-3
+    assert balloon.chamber_volumes(balloon.rollout(5, pressure=-5e3).q[-1])[0] < 0.95e-3
+    assert rollout.backward({5: 1.0}).pressure.shape == (5, 1)
+    assert pliant.check(balloon, centre_loss(3), 3, wanted=["pressure"]).ok
+
+
+def test_same_cavity(balloon, context):
+    listed = balloon.to_dict()["chambers"][0]["triangles"]
+    scene = pliant.Scene(context=context)
+    scene.add_body(balloon.bodies[0].mesh)
+    scene.add_chamber(0, listed)
+    scene.add_chamber(0, inside=(0.1, 0.1, 0.1), table=([0, 1], [0, 5]))
+    scene.add_chamber(0, cavity=0)
+    assert [c["triangles"] for c in scene.to_dict()["chambers"]] == 3 * [listed]
+    scene.close()
+
+
+@pytest.mark.parametrize("given, message", [
+    (dict(cavity=1), 'cavity = 1: body "cube" has 1 cavities'),
+    (dict(inside=(0, 0, 0.5)), "not in a cavity"),
+    (dict(triangles=[[0, 1, 2]]), "not closed"),
+    (dict(triangles=[0, 1, 2]), "triangles: expected shape"),
+    (dict(pressure=np.nan), "pressure"),
+])
+def test_refused_chambers(balloon, given, message):
+    with pytest.raises(ValueError, match=message):
+        balloon.add_chamber("cube", **given)

@@ -88,7 +88,8 @@ def test_a_rollout_with_parameters_of_its_own(slide):
 
 def test_inputs_a_state_carries(slide, hanging):
     shapes = {name: array.shape for name, array in slide.state().inputs.items()}
-    assert shapes == {"pin_target": (0, 3), "collider_pose": (1, 7), "activation": (0,)}
+    assert shapes == {"pin_target": (0, 3), "collider_pose": (1, 7), "activation": (0,), "cable_length": (0,),
+                      "pressure": (0,)}
     state = hanging.state()
     before = state.pin_target.copy()
     hanging.step(state, pin_target=before + 0.01)

@@ -44,6 +44,9 @@ def rich(context):
     scene.add_muscle("block", [0, 3, 5], direction=[[1, 2, 0], [0, 1, 0], [0.1, 0, 1]], law="spring",
                      stiffness=3e4, table=([0, 0.02], [0.1, 0.3]))
     scene.add_muscle(0, path=[[0, 0.06, 0.03], [0.12, 0.06, 0.03]], radius=0.05, activation=0.2)
+    scene.add_body(pliant.Mesh.hollow_box((0.3, 0.3, 0.3), 0.1, 0.1, context=context).transform(
+        translation=(0, 3, 1)))
+    scene.add_chamber(2, inside=(0.15, 3.15, 1.15), table=([0, 0.02], [0, 500]))
     scene.set("poisson", 0.1 + 0.2, body="block")
     scene.name, scene.steps = "rich", 6
     yield scene
@@ -78,7 +81,7 @@ def test_scenes(again, rich):
     assert [b.name for b in twin.bodies] == [b.name for b in rich.bodies]
     assert_same_rollout(rich, twin)
     twin.set("friction", 0.9)
-    assert rich.get("friction")[0].tolist() == [0.2, 0.7]
+    assert rich.get("friction")[0].tolist() == [0.2, 0.7, 0.2]
 
 
 def test_borrowed_meshes_become_ones_own(again, slide):
@@ -145,7 +148,7 @@ def test_dicts_and_files(rich, context, tmp_path):
     rich.save(tmp_path / "rich.json")
     assert json.loads((tmp_path / "rich.json").read_text()) == description
     loaded = pliant.Scene.load(tmp_path / "rich.json", {"colliders.floor.friction": 0.3}, context=context)
-    assert loaded.get("friction")[0].tolist() == [0.3, 0.7]
+    assert loaded.get("friction")[0].tolist() == [0.3, 0.7, 0.3]
     with pytest.raises(pliant.FileError, match="nowhere"):
         rich.save(tmp_path / "nowhere" / "rich.json")
     with pytest.raises(pliant.ArgumentError, match="both named"):

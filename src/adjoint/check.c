@@ -227,11 +227,20 @@ static double random_number(uint64_t *seed)
     return (double)(int64_t)(*seed >> 11) / (double)(1ll << 52) - 1.0;
 }
 
+/* The same for a channel, however many there are before it (FNV-1a). */
+static uint64_t name_hash(pl_channel channel)
+{
+    uint64_t hash = 14695981039346656037ull;
+    for (const char *c = pl_channel_get(channel)->name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211ull;
+    return hash;
+}
+
 /* d in the knob's natural sizes; pushed inwards where a value is at the edge of its range. */
 static void choose_direction(const check *c, const pl_knob *k, int index, pl_check_row *row, double *d)
 {
     const double *g = c->gradient->of[k->channel];
-    uint64_t seed = 1000003ull * c->def->seed + 101ull * PL_BIT(k->channel) + (uint64_t)index;
+    uint64_t seed = 1000003ull * c->def->seed + name_hash(k->channel) + (uint64_t)index;
     double most = 0;
     row->along_gradient = index == c->def->directions;
     for (int i = 0; i < k->count; i++)

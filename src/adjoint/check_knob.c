@@ -112,7 +112,7 @@ static double param_weight(const pl_scene *scene, pl_channel channel, int index,
 
 static double input_weight(const pl_trial *t, const pl_knob *k, int index)
 {
-    double size;
+    double size, usual = pl_channel_get(k->channel)->usual;
     switch (k->channel) {
     case PL_VELOCITY:
         return fmax(largest(k->base, k->count), 0.1);
@@ -125,7 +125,7 @@ static double input_weight(const pl_trial *t, const pl_knob *k, int index)
         return index % 6 < 3 ? length_scale(t) : 0.01;
     default:
         size = largest(k->base, k->count);
-        return size > 0 ? size : 1;
+        return size > 0 ? size : usual > 0 ? usual : 1;
     }
 }
 

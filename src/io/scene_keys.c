@@ -24,6 +24,14 @@ static const pl_key box_keys[] = {
     {"cell", PL_KEY_NUMBER, AT(pl_mesh_source, cell), POSITIVE, .required = true, .unit = "m",
      .doc = "Edge length to aim at."},
 };
+static const pl_key hollow_box_keys[] = {
+    {"size", PL_KEY_VECTOR, AT(pl_mesh_source, size), .length = 3, POSITIVE, .required = true,
+     .unit = "m", .doc = "Extents; the box reaches from the origin to here."},
+    {"wall", PL_KEY_NUMBER, AT(pl_mesh_source, wall), POSITIVE, .required = true, .unit = "m",
+     .doc = "Thickness to aim at, of a whole number of cells."},
+    {"cell", PL_KEY_NUMBER, AT(pl_mesh_source, cell), POSITIVE, .required = true, .unit = "m",
+     .doc = "Edge length to aim at."},
+};
 static const pl_key grid_keys[] = {
     {"nodes", PL_KEY_INTEGERS, AT(pl_mesh_source, nodes), .length = 3, FROM(2), .required = true,
      .doc = "Nodes along x, y and z."},
@@ -82,6 +90,7 @@ static const pl_key array_keys[] = {
 };
 static const pl_spec array_spec = {.title = "mesh's arrays", COUNT(array_keys)};
 static const pl_spec box_spec = {.title = "box", COUNT(box_keys)};
+static const pl_spec hollow_box_spec = {.title = "hollow box", COUNT(hollow_box_keys)};
 static const pl_spec grid_spec = {.title = "grid", COUNT(grid_keys)};
 static const pl_spec bar_spec = {.title = "bar", COUNT(bar_keys)};
 static const pl_spec cylinder_spec = {.title = "cylinder", COUNT(cylinder_keys)};
@@ -96,6 +105,7 @@ static void mesh_defaults(void *into)
 
 static const pl_key mesh_keys[] = {
     {"box", PL_KEY_OBJECT, .spec = &box_spec, .doc = "Solid box."},
+    {"hollow_box", PL_KEY_OBJECT, .spec = &hollow_box_spec, .doc = "Solid box around a hollow one."},
     {"grid", PL_KEY_OBJECT, .spec = &grid_spec, .doc = "Solid box given by its nodes."},
     {"bar", PL_KEY_OBJECT, .spec = &bar_spec, .doc = "Solid bar along x; groups left, right."},
     {"cylinder", PL_KEY_OBJECT, .spec = &cylinder_spec, .doc = "Solid cylinder; groups bottom, top."},
@@ -308,6 +318,30 @@ static const pl_key muscle_keys[] = {
 const pl_spec pl_spec_muscle = {
     .title = "muscle", COUNT(muscle_keys), .size = sizeof(pl_muscle_def), .defaults = muscle_defaults};
 
+static void chamber_defaults(void *into)
+{
+    *(pl_chamber_def *)into = pl_chamber_def_default();
+}
+
+static const pl_key chamber_keys[] = {
+    {"body", PL_KEY_REFERENCE, UNREAD, .required = true, .doc = "Name or index."},
+    {"triangles", PL_KEY_CORNERS, UNREAD, .length = 3,
+     .doc = "Of the body's boundary, three vertices a row: closed and all turned the same way."},
+    {"group", PL_KEY_TEXT, UNREAD, .doc = "Instead: a group of triangles of the mesh."},
+    {"inside", PL_KEY_VECTOR, UNREAD, .length = 3, ANY, .unit = "m",
+     .doc = "Instead: a point in the cavity, in the rest shape."},
+    {"cavity", PL_KEY_INTEGER, AT(pl_chamber_def, cavity), FROM(0),
+     .doc = "Instead: the number of the cavity among those of the body."},
+    {"pressure", PL_KEY_NUMBER, AT(pl_chamber_def, pressure), ANY, .unit = "Pa",
+     .doc = "Above that outside; negative draws the walls in."},
+    {"table", PL_KEY_ROWS, UNREAD, .length = 1, .unit = "Pa",
+     .doc = "Pressure over time, instead of pressure."},
+};
+const pl_spec pl_spec_chamber = {.title = "chamber",
+                                 COUNT(chamber_keys),
+                                 .size = sizeof(pl_chamber_def),
+                                 .defaults = chamber_defaults};
+
 /* ------------------------------------------------------------------------------- colliders */
 
 static void collider_defaults(void *into)
@@ -445,6 +479,7 @@ static const pl_key scene_keys[] = {
     {"attachments", PL_KEY_LIST, UNREAD, .spec = &pl_spec_attachment,
      .doc = "Springs between points of bodies, or of a body and an obstacle."},
     {"muscles", PL_KEY_LIST, UNREAD, .spec = &pl_spec_muscle, .doc = "Fibres that pull."},
+    {"chambers", PL_KEY_LIST, UNREAD, .spec = &pl_spec_chamber, .doc = "Cavities under pressure."},
     {"colliders", PL_KEY_LIST, UNREAD, .spec = &pl_spec_collider, .doc = "Rigid obstacles."},
     {"friction", PL_KEY_LIST, UNREAD, .spec = &pl_spec_friction,
      .doc = "Coefficients of single pairs of body and collider."},

@@ -69,6 +69,8 @@ static pl_status make(const pl_document *document, const char *kind, const pl_me
     pl_context *ctx = document->ctx;
     if (strcmp(kind, "box") == 0)
         return pl_mesh_box(ctx, s->size, s->cell, out);
+    if (strcmp(kind, "hollow_box") == 0)
+        return pl_mesh_hollow_box(ctx, s->size, s->wall, s->cell, out);
     if (strcmp(kind, "grid") == 0)
         return pl_mesh_grid(ctx, s->nodes, s->spacing, out);
     if (strcmp(kind, "bar") == 0)

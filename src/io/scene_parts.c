@@ -1,5 +1,5 @@
-/* Pins, forces, wind, colliders, friction pairs, attachments and muscles of a scene file: what refers
- * to bodies or obstacles. */
+/* Pins, forces, wind, colliders, friction pairs, attachments, muscles and chambers of a scene file:
+ * what refers to bodies or obstacles. */
 #include "io/scene_spec.h"
 
 #include <stdio.h>
@@ -424,6 +424,71 @@ done:
     return status;
 }
 
+/* The triangles [*count, 3] that a chamber lists or its group has; *out is the caller's, NULL = none.
+ */
+static pl_status build_triangles(const pl_document *document, const pl_scene *scene, int body,
+                                 const json_t *object, const pl_place *place, int *count, int **out)
+{
+    const json_t *list = json_object_get(object, "triangles"), *name = json_object_get(object, "group");
+    const pl_place here = {place, "group", 0};
+    const pl_group *group = NULL;
+    pl_body_info info;
+    PL_TRY(pl_scene_body(scene, body, &info));
+    if (name && !(group = pl_mesh_find_group(info.mesh, json_string_value(name), PL_GROUP_TRIANGLE))) {
+        char known[256];
+        pl_describe_groups(info.mesh, 1u << PL_GROUP_TRIANGLE, known, sizeof known);
+        return pl_document_fail(document, &here, PL_ERROR_ARGUMENT,
+                                "the mesh of \"%s\" has no group of triangles \"%s\"; it has %s",
+                                info.name, json_string_value(name), known);
+    }
+    *count = group ? group->count : (int)json_array_size(list);
+    *out = NULL;
+    if (!group && !list)
+        return PL_OK;
+    if (!(*out = pl_alloc(document->ctx, 3 * (size_t)*count, sizeof **out)))
+        return PL_ERROR_MEMORY;
+    for (size_t i = 0; i < 3 * (size_t)*count; i++)
+        (*out)[i] = group ? info.mesh->triangles[3 * (size_t)group->index[i / 3] + i % 3]
+                          : (int)json_integer_value(json_array_get(json_array_get(list, i / 3), i % 3));
+    return PL_OK;
+}
+
+static pl_status build_chamber(const pl_document *document, pl_scene *scene, const json_t *object,
+                               const pl_place *place)
+{
+    static const char *const ways[] = {"triangles", "group", "inside", "cavity"};
+    const json_t *point = json_object_get(object, "inside");
+    pl_status status = PL_OK;
+    int *triangles = NULL, chosen = 0;
+    double inside[3];
+    table rows = {0};
+    pl_chamber_def def;
+    pl_spec_chamber.defaults(&def);
+    pl_spec_read(&pl_spec_chamber, object, &def);
+    for (int k = 0; k < 4; k++)
+        chosen += json_object_get(object, ways[k]) != NULL;
+    if (chosen > 1)
+        return pl_document_fail(
+            document, place, PL_ERROR_ARGUMENT,
+            "expected one of \"triangles\", \"group\", \"inside\" and \"cavity\", got %d", chosen);
+    PL_CHECK(resolve(document, object, "body", "bodies", "body", place, &def.body), done);
+    PL_CHECK(build_triangles(document, scene, def.body, object, place, &def.triangle_count, &triangles),
+             done);
+    PL_CHECK(build_table(document, object, "table", 1, &rows), done);
+    for (size_t k = 0; point && k < 3; k++)
+        inside[k] = json_number_value(json_array_get(point, k));
+    def.triangles = triangles;
+    def.inside = point ? inside : NULL;
+    def.table = rows.view;
+    status = pl_scene_add_chamber(scene, &def, NULL);
+    if (status != PL_OK)
+        pl_document_fail_within(document, place, status);
+done:
+    pl_free(document->ctx, triangles);
+    pl_free(document->ctx, rows.data);
+    return status;
+}
+
 /* References need names to be different. */
 static pl_status check_names(const pl_document *document, const char *list)
 {
@@ -450,7 +515,8 @@ pl_status pl_build_parts(const pl_document *document, pl_scene *scene)
     } parts[] = {{"bodies", pl_build_body},         {"pins", build_pin},
                  {"forces", build_force},           {"wind", build_wind},
                  {"colliders", build_collider},     {"friction", build_friction},
-                 {"attachments", build_attachment}, {"muscles", build_muscle}};
+                 {"attachments", build_attachment}, {"muscles", build_muscle},
+                 {"chambers", build_chamber}};
     PL_TRY(check_names(document, "bodies"));
     PL_TRY(check_names(document, "colliders"));
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {

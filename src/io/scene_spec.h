@@ -107,8 +107,8 @@ typedef struct pl_spec {
 } pl_spec;
 
 extern const pl_spec pl_spec_scene, pl_spec_body, pl_spec_mesh, pl_spec_transform, pl_spec_pin,
-    pl_spec_force, pl_spec_wind, pl_spec_attachment, pl_spec_muscle, pl_spec_collider, pl_spec_shape,
-    pl_spec_friction;
+    pl_spec_force, pl_spec_wind, pl_spec_attachment, pl_spec_muscle, pl_spec_chamber, pl_spec_collider,
+    pl_spec_shape, pl_spec_friction;
 
 /* Checks a whole object, nested ones included: unknown keys, types, ranges, what is required. */
 pl_status pl_spec_check(const pl_document *document, const pl_spec *spec, const json_t *object,
@@ -139,7 +139,7 @@ typedef struct pl_transform {
 
 typedef struct pl_mesh_source {
     double size[3], radii[3];
-    double cell, spacing, length, width, height, radius;
+    double cell, wall, spacing, length, width, height, radius;
     int nodes[3];
     const char *file, *shape, *surface;
     int vertices; /* to aim at; 0 = the default */

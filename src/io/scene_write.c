@@ -6,6 +6,7 @@
 #include "io/report_text.h"
 #include "io/scene_spec.h"
 #include "sim/scene.h"
+#include "terms/chamber.h"
 #include "terms/muscle.h"
 
 #include <pliant/io.h>
@@ -422,6 +423,19 @@ static void write_muscle(writer *w)
         table(w, "table", &pl_muscle_get(w->scene, w->index)->activation);
 }
 
+static void write_chamber(writer *w)
+{
+    pl_chamber_def usual = pl_chamber_def_default(), def = usual;
+    pl_scene_chamber(w->scene, w->index, &def);
+    integer(w, "body", def.body);
+    corners(w, "triangles", def.triangle_count, 3, def.triangles);
+    if (def.table.count > 0)
+        def.pressure = usual.pressure;
+    write_keys(w, &pl_spec_chamber, &def, &usual);
+    if (def.table.count > 0)
+        table(w, "table", &pl_chamber_get(w->scene, w->index)->pressure);
+}
+
 /* Coefficients that are not the collider's own. */
 static void write_friction(writer *w)
 {
@@ -458,7 +472,8 @@ static void write_parts(writer *w)
                  {"wind", PL_OWNER_WIND, write_wind},
                  {"colliders", PL_OWNER_COLLIDER, write_collider},
                  {"attachments", PL_OWNER_ATTACHMENT, write_attachment},
-                 {"muscles", PL_OWNER_MUSCLE, write_muscle}};
+                 {"muscles", PL_OWNER_MUSCLE, write_muscle},
+                 {"chambers", PL_OWNER_CHAMBER, write_chamber}};
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         int count = pl_scene_owner_count(w->scene, parts[p].owner);
         if (count == 0 && parts[p].owner != PL_OWNER_BODY)

@@ -270,8 +270,8 @@ bool pl_bvh_closest(const pl_bvh *bvh, const double x[3], double limit, pl_bvh_h
     return hit->triangle >= 0;
 }
 
-/* Signed solid angle of a triangle over 4 pi (Van Oosterom and Strackee 1983). */
-static double triangle_winding(const double corners[9], const double x[3])
+/* Van Oosterom and Strackee 1983. */
+double pl_triangle_winding(const double corners[9], const double x[3])
 {
     double a[3], b[3], c[3], bc[3];
     pl_sub3(corners, x, a), pl_sub3(corners + 3, x, b), pl_sub3(corners + 6, x, c);
@@ -296,7 +296,7 @@ double pl_bvh_winding(const pl_bvh *bvh, const double x[3])
             sum += pl_dot3(d, n->dipole) / (4 * M_PI * r2 * sqrt(r2));
         } else if (n->count > 0) {
             for (int k = n->first; k < n->first + n->count; k++)
-                sum += triangle_winding(bvh->corners + 9 * k, x);
+                sum += pl_triangle_winding(bvh->corners + 9 * k, x);
         } else {
             stack[top++] = n->first + 1;
             stack[top++] = n->first;

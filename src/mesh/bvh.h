@@ -38,6 +38,9 @@ bool pl_bvh_closest(const pl_bvh *bvh, const double x[3], double limit, pl_bvh_h
  * the sum over overlapping pieces. Far clusters count as dipoles: error of a few hundredths. */
 double pl_bvh_winding(const pl_bvh *bvh, const double x[3]);
 
+/* What one triangle [3, 3] adds to it, exactly: its signed solid angle over 4 pi. */
+double pl_triangle_winding(const double corners[9], const double x[3]);
+
 /* Distance, negative where the winding number exceeds 1/2. */
 double pl_bvh_signed_distance(const pl_bvh *bvh, const double x[3]);
 

@@ -1,5 +1,5 @@
 /*
- * Generators on a grid of cells: box, grid, bar (solids) and rectangle (cloth).
+ * Generators on a grid of cells: box, hollow box, grid, bar (solids) and rectangle (cloth).
  *
  * Nodes are numbered with x fastest: (i, j, k) -> i + nx (j + ny k), nx nodes along x. Every cube is
  * split into the six tets of Kuhn, one per order (a, b, c) of the axes, all around the diagonal from
@@ -100,6 +100,67 @@ pl_status pl_mesh_box(pl_context *ctx, const double size[3], double cell, pl_mes
     for (int d = 0; d < 3; d++)
         PL_TRY(pl_mesh_cells(ctx, names[d], size[d], cell, &cells[d]));
     return make_grid(ctx, cells, (double[3]){0, 0, 0}, size, out);
+}
+
+/* Whether a cell or, counted in nodes, a vertex is in the hollow that walls of these cells leave. */
+static bool in_hollow(const int cells[3], int wall, const int at[3], int nodes)
+{
+    for (int d = 0; d < 3; d++)
+        if (at[d] < wall + nodes || at[d] >= cells[d] - wall)
+            return false;
+    return true;
+}
+
+/* Leaves out, in place, the cubes of a grid in the hollow and the nodes that none has then. */
+static void hollow_out(pl_mesh *mesh, const int cells[3], int wall, int *number)
+{
+    int kept = 0, tets = 0, cube = 0;
+    for (int v = 0; v < mesh->vertex_count; v++) {
+        int nx = cells[0] + 1, ny = cells[1] + 1, at[3] = {v % nx, v / nx % ny, v / nx / ny};
+        if (!in_hollow(cells, wall, at, 1)) {
+            memmove(mesh->vertices + 3 * (size_t)kept, mesh->vertices + 3 * (size_t)v,
+                    3 * sizeof *mesh->vertices);
+            number[v] = kept++;
+        }
+        if (at[0] == cells[0] || at[1] == cells[1] || at[2] == cells[2])
+            continue;
+        if (!in_hollow(cells, wall, at, 0)) {
+            memmove(mesh->tets + 24 * (size_t)tets, mesh->tets + 24 * (size_t)cube,
+                    24 * sizeof *mesh->tets);
+            tets++;
+        }
+        cube++;
+    }
+    mesh->vertex_count = kept;
+    mesh->tet_count = 6 * tets;
+    for (int i = 0; i < 4 * mesh->tet_count; i++)
+        mesh->tets[i] = number[mesh->tets[i]];
+}
+
+pl_status pl_mesh_hollow_box(pl_context *ctx, const double size[3], double wall, double cell,
+                             pl_mesh **out)
+{
+    static const char *const names[] = {"size[0]", "size[1]", "size[2]"};
+    int cells[3], thick;
+    pl_mesh *mesh = NULL;
+    PL_TRY(pl_mesh_cells(ctx, "wall", wall, cell, &thick));
+    for (int d = 0; d < 3; d++) {
+        PL_TRY(pl_mesh_cells(ctx, names[d], size[d], cell, &cells[d]));
+        if (cells[d] <= 2 * thick)
+            return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                           "wall: %d cells on both sides leave no hollow in the %d along %s", thick,
+                           cells[d], names[d]);
+    }
+    PL_TRY(make_grid(ctx, cells, (double[3]){0, 0, 0}, size, &mesh));
+    int *number = pl_alloc(ctx, (size_t)mesh->vertex_count, sizeof *number);
+    if (!number) {
+        pl_mesh_free(ctx, mesh);
+        return PL_ERROR_MEMORY;
+    }
+    hollow_out(mesh, cells, thick, number);
+    pl_free(ctx, number);
+    *out = mesh;
+    return PL_OK;
 }
 
 /* Adds the group of the vertices with lower <= x <= upper. */

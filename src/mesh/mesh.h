@@ -43,6 +43,13 @@ pl_status pl_sort_rows(pl_context *ctx, int count, int width, const int *rows, i
 /* Ascending order of a few ints, in place. */
 void pl_sort_few(int count, int *values);
 
+/* piece [count] = the number, from 0 in the order of their first triangles, of the piece of the surface
+ * that each of triangles [count, 3] is of: one that hangs together by edges. */
+pl_status pl_surface_pieces(pl_context *ctx, int vertex_count, int count, const int *triangles,
+                            int *piece_count, int *piece);
+/* An error that names an edge unless the triangles are closed and all turned the same way. */
+pl_status pl_surface_check_closed(pl_context *ctx, int vertex_count, int count, const int *triangles);
+
 /* Whether every vertex of an element is in [0, vertex_count) and none comes twice. */
 bool pl_element_valid(int width, const int *element, int vertex_count);
 

@@ -18,6 +18,8 @@ static const pl_channel_info table[] = {
                        .blend = PL_BLEND_LINEAR},
     [PL_CABLE_LENGTH] = {"cable_length", "m", PL_INPUT, PL_OWNER_CABLE, PL_ROW_OWNER, 1, 1, 0, INFINITY,
                          .blend = PL_BLEND_LINEAR},
+    [PL_PRESSURE] = {"pressure", "Pa", PL_INPUT, PL_OWNER_CHAMBER, PL_ROW_OWNER, 1, 1, ANY,
+                     .usual = 1e3, .blend = PL_BLEND_LINEAR},
     [PL_YOUNG] = {"young", "Pa", PL_PARAMETER, PL_OWNER_BODY, PL_ROW_ELEMENT, 1, 1, 0, 1e15, true},
     [PL_POISSON] = {"poisson", "", PL_PARAMETER, PL_OWNER_BODY, PL_ROW_ELEMENT, 1, 1, 0, 0.499,
                     .usual = 0.1},
@@ -50,6 +52,7 @@ static const struct {
     [PL_OWNER_ATTACHMENT] = {"attachment", "attachments"},
     [PL_OWNER_MUSCLE] = {"muscle", "muscles"},
     [PL_OWNER_CABLE] = {"cable", "cables"},
+    [PL_OWNER_CHAMBER] = {"chamber", "chambers"},
 };
 
 const pl_channel_info *pl_channel_get(pl_channel channel)

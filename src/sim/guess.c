@@ -93,18 +93,19 @@ static pl_status guess_admissible(pl_newton *s)
 {
     pl_solver *solver = s->solver;
     const pl_substep *sub = s->sub;
-    double h = sub->h, t = 1;
+    double h = sub->h, t = 1, tried;
     do {
+        tried = t;
         for (int i = 0; i < 3 * solver->n; i++)
             solver->iterate[i] = sub->q0[i] + t * h * sub->v0[i];
         t = t > 1e-3 ? 0.5 * t : 0;
-    } while (!pl_newton_evaluate(s, solver->iterate) && (t > 0 || s->inadmissible < 0));
+    } while (!pl_newton_evaluate(s, solver->iterate) && (tried > 0 || s->inadmissible < 0));
     if (s->inadmissible < 0)
         return PL_OK;
     const pl_body *body = pl_scene_body_with(solver->scene, s->inadmissible);
     return pl_fail(solver->ctx, PL_ERROR_NUMERIC,
-                   "step %d: element %d of body \"%s\" is inverted where the step begins",
-                   sub->step + 1, s->inadmissible - body->element_offset, body->name);
+                   "element %d of body \"%s\" is inverted where the step begins",
+                   s->inadmissible - body->element_offset, body->name);
 }
 
 /* A straight line, then a parabola, then a cubic, each as long as it is closer to balance than the one

@@ -2,6 +2,7 @@
 #include "sim/sim.h"
 
 #include "core/vec.h"
+#include "terms/term.h"
 
 #include <stdio.h>
 
@@ -74,17 +75,27 @@ static void describe(const pl_sim *sim, const pl_substep_result *result, size_t 
                                scene->colliders[sim->solver.space.set.points[c].collider].name);
 }
 
-static pl_status no_convergence(const step *s, const pl_substep_result *result, int depth, double h)
+static pl_status no_convergence(const step *s, const pl_substep *sub, const pl_substep_result *result,
+                                int depth)
 {
     const pl_sim *sim = s->sim;
-    char where[200], cut[64] = "";
+    char where[200], cut[64] = "", doubt[200] = "";
     describe(sim, result, sizeof where, where);
     if (depth > 0)
-        snprintf(cut, sizeof cut, ", with the time step cut to %.3g s", h);
+        snprintf(cut, sizeof cut, ", with the time step cut to %.3g s", sub->h);
+    pl_terms_doubt(sub, doubt, sizeof doubt);
     return pl_fail(sim->ctx, PL_ERROR_CONVERGENCE,
-                   "step %d: %s (%s; last Newton step %.3g m, %d contacts)%s", s->state->step + 1,
+                   "step %d: %s (%s; last Newton step %.3g m, %d contacts)%s%s", s->state->step + 1,
                    result->reason, where, sim->solver.meter.info.residual,
-                   sim->solver.space.set.touching, cut);
+                   sim->solver.space.set.touching, cut, doubt);
+}
+
+/* The message that there is, with the step it is about. */
+static pl_status out_of_range(const step *s)
+{
+    char message[200];
+    snprintf(message, sizeof message, "%s", pl_context_error(s->sim->ctx));
+    return pl_fail(s->sim->ctx, PL_ERROR_NUMERIC, "step %d: %s", s->state->step + 1, message);
 }
 
 /* The part [from, to] of the step, as fractions of it. */
@@ -110,13 +121,18 @@ static pl_status advance(step *s, double from, double to, int depth)
         .pose_start = sim->pose_start,
         .live = sim->solver.live,
     };
-    PL_TRY(pl_substep_solve(&sim->solver, &sub, s->state, &result));
+    pl_status status = pl_substep_solve(&sim->solver, &sub, s->state, &result);
+    /* Where a matrix has no factor, that of a shorter step may have one. */
+    if (status == PL_ERROR_NUMERIC && depth < sim->matter.values->def.max_splits)
+        result = (pl_substep_result){.reason = "numbers out of range"};
+    else if (status != PL_OK)
+        return status == PL_ERROR_NUMERIC ? out_of_range(s) : status;
     if (result.converged) {
         measure_contacts(sim);
         return accept(s, &sub, to);
     }
     if (depth == sim->matter.values->def.max_splits)
-        return no_convergence(s, &result, depth, sub.h);
+        return no_convergence(s, &sub, &result, depth);
     sim->solver.meter.info.splits++;
     pl_log(sim->ctx, PL_LOG_INFO, "step %d: %s, last Newton step %.3g m: split to %.3g s", sub.step + 1,
            result.reason, sim->solver.meter.info.residual, 0.5 * sub.h);

@@ -31,6 +31,8 @@ typedef struct pl_term {
     void (*inputs)(const pl_scene *scene, double time, double *const *of);
     /* Narrows the range [lower, upper) of a row of one of its inputs. */
     void (*range)(const pl_scene *scene, pl_channel channel, int row, double *lower, double *upper);
+    /* Says in text why a substep may have no solution, if its parts give reason to. */
+    void (*doubt)(const pl_substep *s, char *text, size_t size);
     /* Frees what its parts point to. */
     void (*release)(pl_scene *scene);
     /* Sets of vertices it couples, [count, width] with -1 for none; *index is the caller's. */
@@ -59,6 +61,8 @@ typedef struct pl_term {
 void pl_terms_inputs(const pl_scene *scene, double time, double *const *of);
 /* What a row of an input may be: lower <= value < upper. */
 void pl_terms_range(const pl_scene *scene, pl_channel channel, int row, double *lower, double *upper);
+/* text, of size bytes, = "" or the last term's doubt, a clause to go on with. */
+void pl_terms_doubt(const pl_substep *s, char *text, size_t size);
 void pl_terms_release(pl_scene *scene);
 /* Stencils of those that couple vertices, `out` and `lists` with room for PL_TERMS_MAX; lists[k] is
  * what out[k] points to, the caller's. */

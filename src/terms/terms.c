@@ -4,11 +4,11 @@
 #include "sim/lump.h"
 
 extern const pl_term pl_term_inertia, pl_term_elastic, pl_term_gravity, pl_term_force, pl_term_wind,
-    pl_term_pin, pl_term_attachment, pl_term_muscle, pl_term_cable;
+    pl_term_pin, pl_term_attachment, pl_term_muscle, pl_term_cable, pl_term_chamber;
 
 static const pl_term *const table[] = {
     &pl_term_inertia, &pl_term_elastic,    &pl_term_gravity, &pl_term_force, &pl_term_wind,
-    &pl_term_pin,     &pl_term_attachment, &pl_term_muscle,  &pl_term_cable,
+    &pl_term_pin,     &pl_term_attachment, &pl_term_muscle,  &pl_term_cable, &pl_term_chamber,
 };
 
 enum { TERMS = sizeof table / sizeof *table };
@@ -28,6 +28,14 @@ void pl_terms_range(const pl_scene *scene, pl_channel channel, int row, double *
     for (int t = 0; t < TERMS; t++)
         if (table[t]->range)
             table[t]->range(scene, channel, row, lower, upper);
+}
+
+void pl_terms_doubt(const pl_substep *s, char *text, size_t size)
+{
+    *text = 0;
+    for (int t = 0; t < TERMS; t++)
+        if (table[t]->doubt)
+            table[t]->doubt(s, text, size);
 }
 
 void pl_terms_release(pl_scene *scene)
