@@ -41,6 +41,8 @@ prints "with slipping"
 expect 0 check "$scenes/slope.json" $few --wrt friction --json
 prints '"failed": 0'
 prints '"slip_steps": 3'
+expect 0 check "$scenes/trunk.json" $few --wrt cable_length,cable_compliance
+prints "0 of 2 comparisons wrong"
 expect 2 check "$scenes/slope.json" --wrt nothing
 expect 3 check "$scenes/slope.json" $few --wrt friction,bending # nothing compared is nothing shown
 says "the scene has no bending to check"

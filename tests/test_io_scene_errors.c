@@ -73,7 +73,7 @@ static void scene_keys(void **unused)
          "\"name\", \"description\", \"time_step\", \"steps\", \"gravity\", "
          "\"tolerance\", \"max_iterations\", \"max_splits\", \"contact_epsilon2\", "
          "\"contact_margin\", \"solver\", \"bodies\", \"pins\", \"forces\", \"wind\", \"attachments\", "
-         "\"muscles\", \"chambers\", "
+         "\"muscles\", \"cables\", \"chambers\", "
          "\"colliders\", \"friction\", \"outputs\""},
         {"\"steps\": 1.5,", "s.json:3: steps: expected a whole number >= 0, got 1.5"},
         {"\"steps\": 3000000000,", "s.json:3: steps: expected a whole number >= 0, got 3000000000"},
@@ -260,6 +260,65 @@ static void meshes_and_shapes(void **unused)
     pl_context_destroy(ctx);
 }
 
+static void cables(void **unused)
+{
+    (void)unused;
+    pl_context *ctx = test_context(1);
+#define TO  "{\"body\": 0, \"vertex\": 7}"
+#define AT0 "s.json:3: cables[0].points[0]"
+    const example examples[] = {
+        {"\"points\": []", "s.json:3: cables[0]: a cable needs at least two points, not 0"},
+        {"\"points\": [" TO "]", "s.json:3: cables[0]: a cable needs at least two points, not 1"},
+        {"\"length\": 1", "s.json:3: cables[0]: \"points\" is missing in this cable: expected an array "
+                          "of objects"},
+        {"\"points\": [{\"vertex\": 0}, " TO "]",
+         AT0 ": \"body\" is missing in this point: expected a name or an index"},
+        {"\"points\": [{\"body\": 0}, " TO "]",
+         AT0 ": expected one of \"vertex\", \"vertices\", \"at\", \"fixed\""},
+        {"\"points\": [{\"body\": 0, \"fixed\": [0, 0, 0]}, " TO "]",
+         AT0 ".body: does not go with \"fixed\""},
+        {"\"points\": [{\"body\": 0, \"vertex\": 1, \"at\": [0, 0, 0]}, " TO "]",
+         AT0 ".at: a point is one of \"vertex\", \"vertices\", \"at\", \"fixed\"; \"vertex\" is given "
+             "already"},
+        {"\"points\": [{\"body\": 0, \"vertex\": 1, \"weights\": [1]}, " TO "]",
+         AT0 ".weights: does not go with \"vertex\""},
+        {"\"points\": [{\"body\": \"arm\", \"vertex\": 1}, " TO "]",
+         AT0 ".body: there is no body named \"arm\"; the scene has \"box\""},
+        {"\"points\": [" TO ", {\"body\": 0, \"vertex\": 8}]",
+         "s.json:3: cables[0].points[1]: vertices[0] = 8: body \"box\" has 8 vertices"},
+        {"\"points\": [{\"body\": 0, \"vertices\": [0, 1], \"weights\": [0.5]}, " TO "]",
+         AT0 ".weights: expected 1 to 4 vertices, and as many weights"},
+        {"\"points\": [{\"body\": 0, \"vertices\": [0, 1], \"weights\": [0.5, 0.6]}, " TO "]",
+         AT0 ": the weights add up to 1.1, expected 1"},
+        {"\"points\": [{\"body\": 0, \"at\": [0.5, 0.5, 1.25]}, " TO "]",
+         AT0 ".at: [0.5, 0.5, 1.25] is 0.25 m off \"box\" at the start"},
+        {"\"points\": [" TO ", " TO "]",
+         "s.json:3: cables[0].points: points[0] and points[1] are the same point"},
+        {"\"points\": [" TO ", {\"fixed\": [0, 0, 0]}, {\"fixed\": [0, 1, 0]}]",
+         "s.json:3: cables[0].points: points[1] and points[2] are both fixed: nothing moves between "
+         "them"},
+        {"\"points\": [" TO ", {\"fixed\": [0, 0]}]",
+         "s.json:3: cables[0].points[1].fixed: expected an array of 3 numbers (m), got an array of 2"},
+        {"\"points\": [" TO ", {\"fixed\": [0, 0, 0]}], \"length\": -1",
+         "s.json:3: cables[0].length: expected a number >= 0 (m), got -1"},
+        {"\"points\": [" TO ", {\"fixed\": [0, 0, 0]}], \"compliance\": -1",
+         "s.json:3: cables[0].compliance: expected a number >= 0 (m/N), got -1"},
+        {"\"points\": [" TO ", {\"fixed\": [0, 0, 0]}], \"table\": [[0, 1], [1, 0]]",
+         "s.json:3: cables[0]: length = 0: expected > 0 m"},
+        {"\"points\": [" TO ", {\"fixed\": [0, 0, 0]}], \"one_way\": true",
+         "s.json:3: cables[0].one_way: unknown key in a cable; did you mean \"two_way\"?"},
+    };
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "{\"version\": 1, \"bodies\": [{\"name\": \"box\", \"mesh\": {\"grid\": "
+                 "{\"nodes\": [2, 2, 2], \"spacing\": 1}}}],\n\"cables\": [\n{%s}]}",
+                 examples[i].text);
+        expect(ctx, load_text(ctx, text), PL_ERROR_ARGUMENT, examples[i].message);
+    }
+    pl_context_destroy(ctx);
+}
+
 static void broken_files(void **unused)
 {
     (void)unused;
@@ -354,8 +413,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scene_keys),        cmocka_unit_test(body_keys),
-        cmocka_unit_test(meshes_and_shapes), cmocka_unit_test(broken_files),
-        cmocka_unit_test(bad_overrides),     cmocka_unit_test(truncated_files),
+        cmocka_unit_test(meshes_and_shapes), cmocka_unit_test(cables),
+        cmocka_unit_test(broken_files),      cmocka_unit_test(bad_overrides),
+        cmocka_unit_test(truncated_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,14 @@ static const char everything[] =
     "               \"table\": [[0, 0.2], [1, 3]]},\n"
     "              {\"body\": \"bar\", \"elements\": [7, 3, 5], \"direction\": [0.1, 0.2, 0.3],\n"
     "               \"stiffness\": 123.4, \"activation\": 0.7}],\n"
+    " \"cables\": [{\"points\": [{\"fixed\": [0.1, 0.2, 7]}, {\"body\": \"bar\", \"vertex\": 3},\n"
+    "                         {\"body\": 0, \"vertices\": [0, 4], \"weights\": [0.3, 0.7]},\n"
+    "                         {\"body\": 1, \"at\": [0.3, 0.3, 3]}],\n"
+    "              \"length\": 8.1, \"compliance\": 0, \"two_way\": true},\n"
+    "             {\"points\": [{\"body\": 0, \"vertices\": [1, 2, 5]}, {\"body\": 1, \"vertex\": "
+    "2}],\n"
+    "              \"segments\": true, \"table\": [[0, 1], [0.1, 1.5], [0.3, 1.4]]},\n"
+    "             {\"points\": [{\"body\": 0, \"vertex\": 0}, {\"body\": 1, \"vertex\": 1}]}],\n"
     " \"chambers\": [{\"body\": \"cup\", \"table\": [[0, 10], [0.5, -20.5]]}, {\"body\": 2, "
     "\"pressure\": 1.1}],\n"
     " \"friction\": [{\"body\": \"bar\", \"collider\": \"floor\", \"value\": 0.25}]}\n";
@@ -205,6 +213,29 @@ static void assert_same_chambers(const pl_scene *a, const pl_scene *b)
     }
 }
 
+static void assert_same_cables(const pl_scene *a, const pl_scene *b)
+{
+    int count = pl_scene_owner_count(a, PL_OWNER_CABLE);
+    assert_int_equal(count, pl_scene_owner_count(b, PL_OWNER_CABLE));
+    for (int i = 0; i < count; i++) {
+        pl_cable_def c, d;
+        assert_ok(a->ctx, pl_scene_cable(a, i, &c));
+        assert_ok(b->ctx, pl_scene_cable(b, i, &d));
+        assert_true(c.segments == d.segments && c.two_way == d.two_way && c.length == d.length);
+        assert_true(c.compliance == d.compliance && c.table.count == d.table.count);
+        assert_bits(c.table.time, d.table.time, (size_t)c.table.count);
+        assert_bits(c.table.value, d.table.value, (size_t)c.table.count);
+        assert_int_equal(c.point_count, d.point_count);
+        for (int k = 0; k < c.point_count; k++) {
+            const pl_point *p = &c.points[k], *r = &d.points[k];
+            assert_true(p->body == r->body && p->count == r->count);
+            assert_memory_equal(p->vertices, r->vertices, sizeof(int) * (size_t)p->count);
+            assert_bits(p->weights, r->weights, (size_t)p->count);
+            assert_bits(p->position, r->position, 3);
+        }
+    }
+}
+
 static void assert_same_scene(const pl_scene *a, const pl_scene *b)
 {
     const pl_scene_def d = pl_scene_get_def(a), e = pl_scene_get_def(b);
@@ -217,6 +248,7 @@ static void assert_same_scene(const pl_scene *a, const pl_scene *b)
     assert_same_colliders(a, b);
     assert_same_attachments(a, b);
     assert_same_muscles(a, b);
+    assert_same_cables(a, b);
     assert_same_chambers(a, b);
     for (int c = 0; c < PL_CHANNEL_COUNT; c++)
         if (pl_channel_get((pl_channel)c)->role == PL_PARAMETER)

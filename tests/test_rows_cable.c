@@ -354,7 +354,7 @@ static void impossible_ones_are_refused(void **state)
     memcpy(odd, chain, sizeof odd), odd[1].weights[2] = 0.7;
     refuse(&w, bad, "points[1]: the weights");
     memcpy(odd, chain, sizeof odd), odd[1].vertices[2] = 8;
-    refuse(&w, bad, "vertices[2] = 8");
+    refuse(&w, bad, "points[1]: vertices[2] = 8");
     assert_ok(ctx, pl_scene_add_cable(w.scene, &good, NULL));
     world_start(&w);
     const double zero = 0;
@@ -362,6 +362,26 @@ static void impossible_ones_are_refused(void **state)
     assert_int_equal(pl_step(w.sim, w.state, &inputs, NULL), PL_ERROR_ARGUMENT);
     assert_non_null(strstr(pl_context_error(ctx), "cable_length"));
     refuse(&w, good, "sim");
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
+static void they_tell_what_they_are(void **unused)
+{
+    (void)unused;
+    pl_context *ctx = test_context(1);
+    kind k = {.segments = true, .two_way = true, .compliance = 1e-7};
+    test_world w = trunk(ctx, k, 0.2, 0.1);
+    pl_cable_def def;
+    assert_ok(ctx, pl_scene_cable(w.scene, 2, &def));
+    assert_true(def.segments && def.two_way && def.point_count == LEVELS);
+    assert_true(def.compliance == 1e-7);
+    double harder = 1e-8;
+    assert_ok(ctx, pl_params_set(pl_scene_params(w.scene), PL_CABLE_COMPLIANCE, 2, 1, &harder));
+    assert_ok(ctx, pl_scene_cable(w.scene, 2, &def));
+    assert_true(def.compliance == harder);
+    assert_int_equal(pl_scene_cable(w.scene, CABLES, &def), PL_ERROR_ARGUMENT);
+    assert_string_equal(pl_context_error(ctx), "cable = 4: the scene has 4 cables");
     world_free(&w);
     pl_context_destroy(ctx);
 }
@@ -378,6 +398,7 @@ int main(void)
         cmocka_unit_test(gradients_with_friction),
         cmocka_unit_test(every_solver_finds_the_same_motion),
         cmocka_unit_test(impossible_ones_are_refused),
+        cmocka_unit_test(they_tell_what_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

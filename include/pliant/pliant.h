@@ -381,7 +381,7 @@ typedef struct pl_cable_def {
     int point_count; /* >= 2 */
     const pl_point *points;
     bool segments;  /* false: it slides through its points, with one tension; true: it is held at them,
-                       each  segment with a tension of its own and its share of the length, as at the
+                       each segment with a tension of its own and its share of the length, as at the
                        start */
     bool two_way;   /* false: it pulls and goes slack; true: it pushes as well */
     double length;  /* m; 0 (default): as long as at the start */
@@ -438,11 +438,18 @@ PL_API pl_status pl_scene_body(const pl_scene *scene, int body, pl_body_info *in
  * at its pose; otherwise pose is the first row). friction is the collider's own; PL_FRICTION tells the
  * present one of every body. */
 PL_API pl_status pl_scene_collider(const pl_scene *scene, int collider, pl_collider_def *def);
+/* Where a body has a point at the start, x in m: one of a tet that holds it, by its barycentric
+ * coordinates, or of the nearest face, or of the cloth; refused further than 1e-6 of the body's extent
+ * from it. */
+PL_API pl_status pl_scene_point_at(const pl_scene *scene, int body, const double x[3], pl_point *point);
 /* An attachment as it was added, with its present compliance. */
 PL_API pl_status pl_scene_attachment(const pl_scene *scene, int index, pl_attachment_def *def);
 /* A muscle with its present stiffness, its tets listed, a direction for each, and no path. What def
  * points to is the scene's. The table has no rows where the activation is constant. */
 PL_API pl_status pl_scene_muscle(const pl_scene *scene, int muscle, pl_muscle_def *def);
+/* A cable with its present compliance. What def points to is the scene's. The table has no rows where
+ * the length is constant. */
+PL_API pl_status pl_scene_cable(const pl_scene *scene, int cable, pl_cable_def *def);
 /* A chamber with its triangles listed, counter-clockwise seen from outside the cavity. What def points
  * to is the scene's. The table has no rows where the pressure is constant. */
 PL_API pl_status pl_scene_chamber(const pl_scene *scene, int chamber, pl_chamber_def *def);

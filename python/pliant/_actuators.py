@@ -1,15 +1,15 @@
-"""What drives a scene's bodies from inside: muscles and chambers."""
+"""What drives a scene's bodies from inside: muscles, cables and chambers."""
 
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _api
-from ._library import Array, double_p, doubles, fill, int_p, integers, lib
+from ._library import ArgumentError, Array, double_p, doubles, fill, int_p, integer, integers, lib
 from ._library import rows as to_rows
 from ._parts import WORDS, Reference, Table
 
@@ -52,6 +52,50 @@ class Actuators:
         column = self._table(_column(table), 1, "table")
         d.table = column[0]
         return self._add(lib.pl_scene_add_muscle, d)
+
+    def add_cable(self: Scene, points: Sequence[Mapping[str, Any]], *,  # type: ignore[misc]
+                  length: Optional[float] = None, compliance: Optional[float] = None, segments: bool = False,
+                  two_way: bool = False, table: Optional[Table] = None) -> int:
+        """Draws a chain of points to a length, and returns the cable's index.
+
+        points: as in scene files: dict(body=, vertex=), dict(body=, vertices=, weights=) with up to four
+        vertices, dict(body=, at=[3]) for the point of the body that is there at the start (m), or
+        dict(fixed=[3]) for a place in the world (m).
+        length: what it is drawn to, m (as long as at the start). table: (times [k] s, values [k]) instead.
+        compliance: of the whole length, m/N (1e-6); 0 does not stretch.
+        segments: held at its points, each segment with a tension of its own, rather than sliding through them.
+        two_way: pushes as well, rather than going slack.
+        """
+        d = lib.pl_cable_def_default()
+        chain = (_api.pl_point * max(len(points), 1))()
+        for i, (into, given) in enumerate(zip(chain, points)):
+            try:
+                self._put_anchor(into, given)
+            except ValueError as error:
+                raise ArgumentError(f"points[{i}]: {error}") from None
+        d.point_count, d.points = len(points), chain
+        d.segments, d.two_way = bool(segments), bool(two_way)
+        fill(d, WORDS, length=length, compliance=compliance)
+        column = self._table(_column(table), 1, "table")
+        d.table = column[0]
+        return self._add(lib.pl_scene_add_cable, d)
+
+    def _put_anchor(self: Scene, into: Any, given: Mapping[str, Any]) -> None:  # type: ignore[misc]
+        """A point of a cable into a pl_point."""
+        if set(given) == {"fixed"}:
+            into.body = -1
+            into.position[:] = doubles(given["fixed"], (3,), "fixed").tolist()
+        elif set(given) == {"body", "at"}:
+            x = doubles(given["at"], (3,), "at")
+            with self._core as core:
+                core.check(lib.pl_scene_point_at(self._pointer, self.body_index(given["body"]), double_p(x), into))
+        elif set(given) == {"body", "vertex"}:
+            self._put_point(into, self.body_index(given["body"]), integer(given["vertex"], "vertex"), None)
+        elif {"body", "vertices"} <= set(given) <= {"body", "vertices", "weights"}:
+            self._put_point(into, self.body_index(given["body"]), given["vertices"], given.get("weights"))
+        else:
+            raise ArgumentError("expected body with vertex, vertices (and weights) or at, or fixed alone; got "
+                                + (", ".join(map(repr, given)) or "nothing"))
 
     def add_chamber(self: Scene, body: Reference,  # type: ignore[misc]
                     triangles: Union[str, ArrayLike, None] = None, *, inside: Optional[ArrayLike] = None,

@@ -281,19 +281,24 @@ class Scene(Actuators, Owner):
         d = lib.pl_attachment_def_default()
         points = [(body, vertices, weights)] + ([] if to_body is None else [(to_body, to_vertices, to_weights)])
         for point, (of, index, share) in zip(d.points, points):
-            chosen = integers(np.atleast_1d(np.asarray(index)), (-1,), "vertices")
-            if not 1 <= len(chosen) <= 4:
-                raise ArgumentError(f"vertices: expected 1 to 4, got {len(chosen)}")
-            point.body, point.count = self.body_index(of), len(chosen)
-            point.vertices[:len(chosen)] = chosen.tolist()
-            given = np.full(len(chosen), 1 / len(chosen)) if share is None else doubles(
-                share, (len(chosen),), "weights")
-            point.weights[:len(chosen)] = given.tolist()
+            self._put_point(point, self.body_index(of), index, share)
         if collider is not None:
             d.collider = integer(collider, "collider")
         if compliance is not None:
             d.compliance = real(compliance, "compliance")
         return self._add(lib.pl_scene_add_attachment, d)
+
+    @staticmethod
+    def _put_point(point: Any, body: int, vertices: Any, weights: Any) -> None:
+        """A point of a body, the weighted mean of up to four of its vertices, into a pl_point."""
+        chosen = integers(np.atleast_1d(np.asarray(vertices)), (-1,), "vertices")
+        if not 1 <= len(chosen) <= 4:
+            raise ArgumentError(f"vertices: expected 1 to 4, got {len(chosen)}")
+        point.body, point.count = body, len(chosen)
+        point.vertices[:len(chosen)] = chosen.tolist()
+        given = np.full(len(chosen), 1 / len(chosen)) if weights is None else doubles(
+            weights, (len(chosen),), "weights")
+        point.weights[:len(chosen)] = given.tolist()
 
     def add_collider(self, shape: str, *, name: Optional[str] = None, radius: float = 0.0,
                      half_height: float = 0.0, half_extents: ArrayLike = (0, 0, 0),
@@ -430,7 +435,8 @@ class Scene(Actuators, Owner):
     def get(self, name: str) -> Array:
         """A parameter as an array shaped as shape_of tells: young (Pa), poisson, density (kg/m^3),
         bending (N m), damping (1/s) are [element_count], friction [collider_count, body_count],
-        compliance (m/N) [pin_count], attachment_compliance (m/N) and muscle_stiffness (Pa) one each."""
+        compliance (m/N) [pin_count], attachment_compliance and cable_compliance (m/N) and
+        muscle_stiffness (Pa) one each."""
         c = channel(name, PARAMETERS)
         with self._core as core:
             values = np.empty(self.shape_of(name))

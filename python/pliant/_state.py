@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _api
 from ._channel import CHANNELS, INPUTS
-from ._library import Array, Owner, double_p, doubles, lib, real, view
+from ._library import (ArgumentError, Array, Owner, double_p, doubles, integer, lib, real,
+                       view)
 
 if TYPE_CHECKING:
     from ._scene import Scene
@@ -111,7 +112,7 @@ class State(Owner):
     def inputs(self) -> dict[str, Array]:
         """Inputs that move during a step, where the last one left them: views, also as attributes.
         pin_target [pin_vertex_count, 3] m; collider_pose [collider_count, 7], position and quaternion
-        w, x, y, z; activation [muscles]; pressure [chambers] Pa."""
+        w, x, y, z; activation [muscles]; cable_length [cables] m; pressure [chambers] Pa."""
         given, found = self._pointer.contents.input, {}
         for name in INPUTS:
             c = CHANNELS[name]
@@ -140,6 +141,15 @@ class State(Owner):
         with self._core:
             state = self._pointer.contents
             return view(self._handle, state.live, (state.live_count,))
+
+    def tensions(self, cable: int) -> Array:
+        """The part of live that is a cable's: [1], or one for each segment of one that is held at its points."""
+        first = ctypes.c_int()
+        with self._core:
+            count = lib.pl_scene_cable_rows(self._scene._pointer, integer(cable, "cable"), first)
+        if count == 0:
+            raise ArgumentError(f"there is no cable {cable}")
+        return self.live[first.value:first.value + count]
 
     def __copy__(self) -> State:
         return self._scene.copy(self)

@@ -103,3 +103,77 @@ def test_same_cavity(balloon, context):
 def test_refused_chambers(balloon, given, message):
     with pytest.raises(ValueError, match=message):
         balloon.add_chamber("cube", **given)
+
+
+CORNERS = [(0.05, 0.05), (-0.05, 0.05), (-0.05, -0.05), (0.05, -0.05)]
+
+
+@pytest.fixture
+def pulled(context):
+    """A bar held at its left end, with a cable along each edge: sliding, or held at its points."""
+    scene = pliant.Scene(gravity=(0, 0, 0), context=context)
+    mesh = pliant.Mesh.bar(0.3, 0.1, 0.1, 0.05, context=context)
+    scene.add_body(mesh, name="arm", damping=5)
+    scene.add_pin(0, "left")
+    for i, (y, z) in enumerate(CORNERS):
+        chain = [dict(body="arm", at=(x, y, z)) for x in (0, 0.1, 0.2, 0.3)]
+        assert scene.add_cable([dict(fixed=(-0.1, y, z))] + chain, segments=i > 1, compliance=1e-7) == i
+    yield scene
+    scene.close()
+
+
+def test_cables_bend(pulled):
+    assert pulled.shape_of("cable_length", 20) == (20, 4)
+    shorter, longer = np.linspace(0.4, 0.36, 20), np.linspace(0.4, 0.44, 20)
+    up = pulled.rollout(20, cable_length=np.column_stack([shorter, shorter, longer, longer]))
+    assert tip(pulled, up.q)[-1] > 0.005
+    state = pulled.state()
+    for length in shorter:
+        pulled.step(state, cable_length=[length, length, 0.4, 0.4])
+    assert state.cable_length.tolist() == [0.36, 0.36, 0.4, 0.4]
+    assert state.tensions(0).shape == (1,) and state.tensions(3).shape == (4,)
+    assert state.tensions(0) > 1
+    np.testing.assert_array_equal(np.concatenate([state.tensions(i) for i in range(4)]), state.live)
+    assert pulled.get("cable_compliance").tolist() == [1e-7] * 4
+    with pytest.raises(ValueError, match="no cable 4"):
+        state.tensions(4)
+
+
+def test_cable_gradients(pulled):
+    length = np.linspace(0.395, 0.385, 4)[:, None] + [0, 0, 0.04, 0.04]  # two are taut, two slack
+    result = pliant.check(pulled, centre_loss(4), 4, wanted=["cable_length", "cable_compliance"],
+                          cable_length=length)
+    assert result.ok and all(c.verdict == "passed" for c in result.checks), str(result)
+    gradient = pulled.rollout(4, cable_length=length).backward({4: 1.0})
+    assert gradient.cable_length.shape == (4, 4) and gradient.cable_compliance.shape == (4,)
+
+
+def test_a_weight_hangs_from_a_point_inside(context):
+    with pliant.Scene(context=context) as scene:
+        mesh = pliant.Mesh.box((0.1, 0.1, 0.1), cell=0.05, context=context)
+        scene.add_body(mesh, damping=50)
+        scene.add_cable([dict(body=0, at=(0.05, 0.05, 0.06)), dict(fixed=(0.05, 0.05, 0.5))])
+        state = scene.state()
+        for _ in range(60):
+            scene.step(state)
+        np.testing.assert_allclose(state.tensions(0), 9.81 * scene.mass, rtol=1e-3)
+
+
+@pytest.mark.parametrize("points, given, message", [
+    ([], {}, "at least two points, not 0"),
+    ([dict(body=0, vertex=99), dict(fixed=(0, 0, 1))], {}, r"points\[0\]: vertices\[0\] = 99: body \"arm\""),
+    ([dict(fixed=(0, 0, 1)), dict(body="leg", vertex=0)], {}, r"points\[1\]: .*leg"),
+    ([dict(body=0, at=(0, 0, 1)), dict(fixed=(0, 0, 1))], {}, r"points\[0\]: at: \[0, 0, 1\] is 0.95 m off"),
+    ([dict(body=0, at=(0, 1)), dict(fixed=(0, 0, 1))], {}, r"points\[0\]: at: expected shape"),
+    ([dict(body=0, vertex=0, at=(0, 0, 1)), dict(fixed=(0, 0, 1))], {}, r"points\[0\]: expected body with"),
+    ([dict(), dict(fixed=(0, 0, 1))], {}, r"points\[0\]: .* got nothing"),
+    ([dict(body=0, vertices=[0, 1], weights=[0.5, 0.6]), dict(fixed=(0, 0, 1))], {}, "add up to 1.1"),
+    ([dict(body=0, vertices=range(5)), dict(fixed=(0, 0, 1))], {}, "expected 1 to 4, got 5"),
+    ([dict(body=0, vertex=0), dict(fixed=(0, 0, 1))], dict(length=-1.0), "length = -1"),
+    ([dict(body=0, vertex=0), dict(fixed=(0, 0, 1))], dict(table=([0, 1], [1, 0])), "length = 0"),
+    ([dict(body=0, vertex=0), dict(fixed=(0, 0, np.nan))], {}, "not finite"),
+    ([dict(body=0, vertex=0), dict(fixed=(0, 0, 1))], dict(compliance=-1.0), "compliance"),
+])
+def test_cables_refused(arm, points, given, message):
+    with pytest.raises(ValueError, match=message):
+        arm.add_cable(points, **given)

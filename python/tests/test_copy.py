@@ -44,6 +44,9 @@ def rich(context):
     scene.add_muscle("block", [0, 3, 5], direction=[[1, 2, 0], [0, 1, 0], [0.1, 0, 1]], law="spring",
                      stiffness=3e4, table=([0, 0.02], [0.1, 0.3]))
     scene.add_muscle(0, path=[[0, 0.06, 0.03], [0.12, 0.06, 0.03]], radius=0.05, activation=0.2)
+    scene.add_cable([dict(body=1, vertices=[0, 1, 2], weights=[0.2, 0.3, 0.5]), dict(body=0, vertex=3)],
+                    table=([0, 0.02], [1.1, 1.12]), compliance=1e-2, two_way=True)
+    scene.add_cable([dict(fixed=(0, 0, 2)), dict(body="block", at=(0.05, 0.05, 0.05))], segments=True)
     scene.add_body(pliant.Mesh.hollow_box((0.3, 0.3, 0.3), 0.1, 0.1, context=context).transform(
         translation=(0, 3, 1)))
     scene.add_chamber(2, inside=(0.15, 3.15, 1.15), table=([0, 0.02], [0, 500]))

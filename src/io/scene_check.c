@@ -444,7 +444,17 @@ bool pl_key_goes_with(const pl_key *key, const char *alternative)
     return false;
 }
 
-/* Exactly one alternative, and nothing that does not go with it. */
+static pl_status missing(const pl_document *document, const pl_spec *spec, const pl_key *key,
+                         const pl_place *place)
+{
+    char expected[256];
+    describe_expected(key, expected, sizeof expected);
+    return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                            "\"%s\" is missing in this %s: expected %s", key->name, spec->title,
+                            expected);
+}
+
+/* Exactly one alternative, with what it needs, and nothing that does not go with it. */
 static pl_status check_one_of(const pl_document *document, const pl_spec *spec, const json_t *object,
                               const pl_place *place)
 {
@@ -469,12 +479,15 @@ static pl_status check_one_of(const pl_document *document, const pl_spec *spec, 
     }
     if (!chosen)
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT, "expected one of %s", names);
-    json_object_foreach ((json_t *)object, name, value) {
-        const pl_place here = {place, name, 0};
-        const pl_key *key = find_key(spec, name);
-        if (key->goes_with && !pl_key_goes_with(key, chosen))
+    for (int i = 0; i < spec->key_count; i++) {
+        const pl_key *key = &spec->keys[i];
+        const pl_place here = {place, key->name, 0};
+        bool given = json_object_get(object, key->name), goes = pl_key_goes_with(key, chosen);
+        if (key->goes_with && given && !goes)
             return pl_document_fail(document, &here, PL_ERROR_ARGUMENT, "does not go with \"%s\"",
                                     chosen);
+        if (key->required && goes && !given)
+            return missing(document, spec, key, place);
     }
     return PL_OK;
 }
@@ -499,13 +512,8 @@ pl_status pl_spec_check(const pl_document *document, const pl_spec *spec, const 
     }
     for (int i = 0; i < spec->key_count; i++) {
         const pl_key *key = &spec->keys[i];
-        if (key->required && !json_object_get(object, key->name)) {
-            char expected[256];
-            describe_expected(key, expected, sizeof expected);
-            return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
-                                    "\"%s\" is missing in this %s: expected %s", key->name, spec->title,
-                                    expected);
-        }
+        if (key->required && !key->goes_with && !json_object_get(object, key->name))
+            return missing(document, spec, key, place);
     }
     return spec->one_of ? check_one_of(document, spec, object, place) : PL_OK;
 }

@@ -318,6 +318,43 @@ static const pl_key muscle_keys[] = {
 const pl_spec pl_spec_muscle = {
     .title = "muscle", COUNT(muscle_keys), .size = sizeof(pl_muscle_def), .defaults = muscle_defaults};
 
+static const pl_key point_keys[] = {
+    {"vertex", PL_KEY_INTEGER, UNREAD, NOT_NEGATIVE, .doc = "A vertex of the body."},
+    {"vertices", PL_KEY_INTEGERS, UNREAD, .length = -1, NOT_NEGATIVE,
+     .doc = "Up to four vertices of the body, whose weighted mean is the point."},
+    {"at", PL_KEY_VECTOR, UNREAD, .length = 3, ANY, .unit = "m",
+     .doc = "The point of the body that is here at the start."},
+    {"fixed", PL_KEY_VECTOR, UNREAD, .length = 3, ANY, .unit = "m", .doc = "A place in the world."},
+    {"body", PL_KEY_REFERENCE, UNREAD, .required = true, .goes_with = "vertex vertices at",
+     .doc = "Name or index."},
+    {"weights", PL_KEY_VECTOR, UNREAD, .length = -1, ANY, .goes_with = "vertices",
+     .doc = "Of the vertices, adding up to 1; equal ones by default."},
+};
+static const pl_spec point_spec = {.title = "point", .one_of = true, COUNT(point_keys)};
+
+static void cable_defaults(void *into)
+{
+    *(pl_cable_def *)into = pl_cable_def_default();
+}
+
+static const pl_key cable_keys[] = {
+    {"points", PL_KEY_LIST, UNREAD, .spec = &point_spec, .required = true,
+     .doc = "What it runs through, two or more, in this order."},
+    {"segments", PL_KEY_BOOLEAN, AT(pl_cable_def, segments),
+     .doc = "false: it slides through its points, with one tension; true: it is held at them, each "
+            "segment with its own."},
+    {"two_way", PL_KEY_BOOLEAN, AT(pl_cable_def, two_way),
+     .doc = "false: it pulls and goes slack; true: it pushes as well."},
+    {"length", PL_KEY_NUMBER, AT(pl_cable_def, length), NOT_NEGATIVE, .unit = "m",
+     .doc = "What it is drawn to; 0 = as long as at the start."},
+    {"table", PL_KEY_ROWS, UNREAD, .length = 1, .unit = "m",
+     .doc = "Length over time, instead of length."},
+    {"compliance", PL_KEY_NUMBER, AT(pl_cable_def, compliance), NOT_NEGATIVE, .unit = "m/N",
+     .doc = "Of the whole length; 0 does not stretch."},
+};
+const pl_spec pl_spec_cable = {
+    .title = "cable", COUNT(cable_keys), .size = sizeof(pl_cable_def), .defaults = cable_defaults};
+
 static void chamber_defaults(void *into)
 {
     *(pl_chamber_def *)into = pl_chamber_def_default();
@@ -479,6 +516,8 @@ static const pl_key scene_keys[] = {
     {"attachments", PL_KEY_LIST, UNREAD, .spec = &pl_spec_attachment,
      .doc = "Springs between points of bodies, or of a body and an obstacle."},
     {"muscles", PL_KEY_LIST, UNREAD, .spec = &pl_spec_muscle, .doc = "Fibres that pull."},
+    {"cables", PL_KEY_LIST, UNREAD, .spec = &pl_spec_cable,
+     .doc = "Chains of points that are drawn to a length."},
     {"chambers", PL_KEY_LIST, UNREAD, .spec = &pl_spec_chamber, .doc = "Cavities under pressure."},
     {"colliders", PL_KEY_LIST, UNREAD, .spec = &pl_spec_collider, .doc = "Rigid obstacles."},
     {"friction", PL_KEY_LIST, UNREAD, .spec = &pl_spec_friction,

@@ -1,5 +1,5 @@
-/* Pins, forces, wind, colliders, friction pairs, attachments, muscles and chambers of a scene file:
- * what refers to bodies or obstacles. */
+/* Pins, forces, wind, colliders, friction pairs, attachments, muscles, cables and chambers of a scene
+ * file: what refers to bodies or obstacles. */
 #include "io/scene_spec.h"
 
 #include <stdio.h>
@@ -424,6 +424,67 @@ done:
     return status;
 }
 
+static void read_place(const json_t *object, const char *key, double out[3])
+{
+    for (size_t k = 0; k < 3; k++)
+        out[k] = json_number_value(json_array_get(json_object_get(object, key), k));
+}
+
+/* A point of a cable: a vertex, several with weights, where the body is, or fixed in the world. */
+static pl_status build_anchor(const pl_document *document, const pl_scene *scene, const json_t *object,
+                              const pl_place *place, pl_point *out)
+{
+    const json_t *vertex = json_object_get(object, "vertex");
+    double x[3];
+    *out = (pl_point){.body = -1};
+    if (json_object_get(object, "fixed")) {
+        read_place(object, "fixed", out->position);
+        return PL_OK;
+    }
+    if (json_object_get(object, "vertices"))
+        return build_point(document, object, "body", "vertices", "weights", place, out);
+    PL_TRY(resolve(document, object, "body", "bodies", "body", place, &out->body));
+    if (vertex) {
+        out->count = 1;
+        out->vertices[0] = (int)json_integer_value(vertex);
+        out->weights[0] = 1;
+        return PL_OK;
+    }
+    read_place(object, "at", x);
+    pl_status status = pl_scene_point_at(scene, out->body, x, out);
+    return status == PL_OK ? PL_OK : pl_document_fail_within(document, place, status);
+}
+
+static pl_status build_cable(const pl_document *document, pl_scene *scene, const json_t *object,
+                             const pl_place *place)
+{
+    const json_t *list = json_object_get(object, "points");
+    const pl_place outer = {place, "points", 0};
+    pl_status status = PL_OK;
+    pl_point *points = NULL;
+    table rows = {0};
+    pl_cable_def def;
+    pl_spec_cable.defaults(&def);
+    pl_spec_read(&pl_spec_cable, object, &def);
+    def.point_count = (int)json_array_size(list);
+    PL_NEW(document->ctx, points, def.point_count, done);
+    for (int i = 0; i < def.point_count; i++) {
+        const pl_place here = {&outer, NULL, i};
+        PL_CHECK(build_anchor(document, scene, json_array_get(list, (size_t)i), &here, &points[i]),
+                 done);
+    }
+    PL_CHECK(build_table(document, object, "table", 1, &rows), done);
+    def.points = points;
+    def.table = rows.view;
+    status = pl_scene_add_cable(scene, &def, NULL);
+    if (status != PL_OK)
+        pl_document_fail_within(document, place, status);
+done:
+    pl_free(document->ctx, points);
+    pl_free(document->ctx, rows.data);
+    return status;
+}
+
 /* The triangles [*count, 3] that a chamber lists or its group has; *out is the caller's, NULL = none.
  */
 static pl_status build_triangles(const pl_document *document, const pl_scene *scene, int body,
@@ -516,7 +577,7 @@ pl_status pl_build_parts(const pl_document *document, pl_scene *scene)
                  {"forces", build_force},           {"wind", build_wind},
                  {"colliders", build_collider},     {"friction", build_friction},
                  {"attachments", build_attachment}, {"muscles", build_muscle},
-                 {"chambers", build_chamber}};
+                 {"cables", build_cable},           {"chambers", build_chamber}};
     PL_TRY(check_names(document, "bodies"));
     PL_TRY(check_names(document, "colliders"));
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {

@@ -167,7 +167,7 @@ static const json_t *value_at(const pl_document *document, const pl_place *place
 pl_status pl_document_fail_within(const pl_document *document, const pl_place *place, pl_status status)
 {
     char message[PL_MESSAGE_SIZE], field[64] = "", got[64] = "";
-    int used = 0, rest = 0;
+    int used = 0, rest = 0, indexed = 0;
     snprintf(message, sizeof message, "%s", pl_context_error(document->ctx));
     sscanf(message, "%63[a-z_]%n = %63[^:]: %n", field, &used, got, &rest);
     const json_t *object = value_at(document, place);
@@ -180,6 +180,9 @@ pl_status pl_document_fail_within(const pl_document *document, const pl_place *p
         return pl_document_fail(document, place, status, "%s", message);
     if (rest > 0 && strncmp(message + rest, "expected", strlen("expected")) == 0)
         return pl_document_fail(document, &inner, status, "%s, got %s", message + rest, got);
+    pl_place item = {&inner, NULL, 0}; /* "points[3]: ..." */
+    if (sscanf(message + used, "[%d]: %n", &item.index, &indexed) == 1 && indexed > 0)
+        return pl_document_fail(document, &item, status, "%s", message + used + indexed);
     bool named = strncmp(message + used, ": ", 2) == 0; /* by the place already */
     return pl_document_fail(document, &inner, status, "%s", named ? message + used + 2 : message);
 }

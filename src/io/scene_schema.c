@@ -188,14 +188,20 @@ static json_t *one_of_schema(const pl_spec *spec, const char *defaults)
         const pl_key *key = &spec->keys[i];
         if (key->goes_with)
             continue;
-        json_t *properties = json_object();
+        json_t *properties = json_object(), *required = json_array();
         put(properties, key->name, key_schema(key, defaults));
-        for (int j = 0; j < spec->key_count; j++)
-            if (pl_key_goes_with(&spec->keys[j], key->name))
-                put(properties, spec->keys[j].name, key_schema(&spec->keys[j], defaults));
+        json_array_append_new(required, json_string(key->name));
+        for (int j = 0; j < spec->key_count; j++) {
+            const pl_key *other = &spec->keys[j];
+            if (!pl_key_goes_with(other, key->name))
+                continue;
+            put(properties, other->name, key_schema(other, defaults));
+            if (other->required)
+                json_array_append_new(required, json_string(other->name));
+        }
         json_array_append_new(choices,
-                              json_pack("{s:s, s:o, s:[s], s:b}", "type", "object", "properties",
-                                        properties, "required", key->name, "additionalProperties", 0));
+                              json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties",
+                                        properties, "required", required, "additionalProperties", 0));
     }
     return json_pack("{s:o}", "oneOf", choices);
 }

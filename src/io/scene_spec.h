@@ -84,9 +84,9 @@ typedef struct pl_key {
     pl_key_kind kind;
     size_t offset; /* into the struct, for kinds that are read; PL_KEY_UNREAD = by the builder */
     int length;
-    double lower, upper; /* of numbers; both 0 = any */
-    bool above;          /* lower itself is outside */
-    bool required;
+    double lower, upper;              /* of numbers; both 0 = any */
+    bool above;                       /* lower itself is outside */
+    bool required;                    /* of one that goes with others: by those */
     const char *const *choices;       /* NULL-terminated, */
     const char *(*choice)(int index); /* or told one by one; NULL after the last */
     const struct pl_spec *spec;
@@ -107,8 +107,8 @@ typedef struct pl_spec {
 } pl_spec;
 
 extern const pl_spec pl_spec_scene, pl_spec_body, pl_spec_mesh, pl_spec_transform, pl_spec_pin,
-    pl_spec_force, pl_spec_wind, pl_spec_attachment, pl_spec_muscle, pl_spec_chamber, pl_spec_collider,
-    pl_spec_shape, pl_spec_friction;
+    pl_spec_force, pl_spec_wind, pl_spec_attachment, pl_spec_muscle, pl_spec_cable, pl_spec_chamber,
+    pl_spec_collider, pl_spec_shape, pl_spec_friction;
 
 /* Checks a whole object, nested ones included: unknown keys, types, ranges, what is required. */
 pl_status pl_spec_check(const pl_document *document, const pl_spec *spec, const json_t *object,

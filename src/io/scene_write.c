@@ -6,8 +6,6 @@
 #include "io/report_text.h"
 #include "io/scene_spec.h"
 #include "sim/scene.h"
-#include "terms/chamber.h"
-#include "terms/muscle.h"
 
 #include <pliant/io.h>
 
@@ -112,14 +110,19 @@ static void corners(writer *w, const char *key, int count, int width, const int 
     end(w, "]");
 }
 
-static void table(writer *w, const char *key, const pl_curve *curve)
+static void table(writer *w, const char *key, const pl_table *rows, int width)
 {
     begin(w, key, "[");
-    for (int i = 0; i < curve->count; i++) {
+    for (int i = 0; i < rows->count; i++) {
         item(w, NULL);
-        numbers(w, &curve->time[i], curve->value + (size_t)i * (size_t)curve->width, curve->width);
+        numbers(w, &rows->time[i], rows->value + (size_t)i * (size_t)width, width);
     }
     end(w, "]");
+}
+
+static void curve(writer *w, const char *key, const pl_curve *c)
+{
+    table(w, key, &(pl_table){c->count, c->time, c->value}, c->width);
 }
 
 /* ------------------------------------------------------------------------------- by the tables */
@@ -308,9 +311,9 @@ static void write_pin(writer *w)
     integers(w, vertex, p->count, w->scene->bodies[body].vertex_offset);
     write_keys(w, &pl_spec_pin, &def, &usual);
     if (p->offset.count > 1 || memcmp(p->offset.value, unmoved, sizeof unmoved) != 0)
-        table(w, "offset", &p->offset);
+        curve(w, "offset", &p->offset);
     if (p->rotation.count > 1 || memcmp(p->rotation.value, unturned, sizeof unturned) != 0)
-        table(w, "rotation", &p->rotation);
+        curve(w, "rotation", &p->rotation);
 }
 
 static void write_force(writer *w)
@@ -331,7 +334,7 @@ static void write_force(writer *w)
     }
     write_keys(w, &pl_spec_force, &def, &usual);
     if (f->value.count > 1)
-        table(w, "table", &f->value);
+        curve(w, "table", &f->value);
 }
 
 static void write_wind(writer *w)
@@ -344,7 +347,7 @@ static void write_wind(writer *w)
     integer(w, "body", w->scene->body_of[wind->triangle[0]]);
     write_keys(w, &pl_spec_wind, &def, &usual);
     if (wind->velocity.count > 1)
-        table(w, "table", &wind->velocity);
+        curve(w, "table", &wind->velocity);
 }
 
 static void write_collider(writer *w)
@@ -372,7 +375,7 @@ static void write_collider(writer *w)
     }
     end(w, "}");
     if (posed)
-        table(w, "table", &o->pose);
+        curve(w, "table", &o->pose);
 }
 
 static void write_point(writer *w, const pl_point *point, const char *vertices, const char *weights)
@@ -420,7 +423,32 @@ static void write_muscle(writer *w)
         def.activation = usual.activation;
     write_keys(w, &pl_spec_muscle, &def, &usual);
     if (def.table.count > 0)
-        table(w, "table", &pl_muscle_get(w->scene, w->index)->activation);
+        table(w, "table", &def.table, 1);
+}
+
+static void write_cable(writer *w)
+{
+    pl_cable_def usual = pl_cable_def_default(), def = usual;
+    pl_scene_cable(w->scene, w->index, &def);
+    begin(w, "points", "[");
+    for (int i = 0; i < def.point_count; i++) {
+        const pl_point *point = &def.points[i];
+        begin(w, NULL, "{");
+        if (point->body < 0) {
+            item(w, "fixed");
+            numbers(w, NULL, point->position, 3);
+        } else {
+            integer(w, "body", point->body);
+            write_point(w, point, "vertices", "weights");
+        }
+        end(w, "}");
+    }
+    end(w, "]");
+    if (def.table.count > 0)
+        def.length = usual.length;
+    write_keys(w, &pl_spec_cable, &def, &usual);
+    if (def.table.count > 0)
+        table(w, "table", &def.table, 1);
 }
 
 static void write_chamber(writer *w)
@@ -433,7 +461,7 @@ static void write_chamber(writer *w)
         def.pressure = usual.pressure;
     write_keys(w, &pl_spec_chamber, &def, &usual);
     if (def.table.count > 0)
-        table(w, "table", &pl_chamber_get(w->scene, w->index)->pressure);
+        table(w, "table", &def.table, 1);
 }
 
 /* Coefficients that are not the collider's own. */
@@ -473,6 +501,7 @@ static void write_parts(writer *w)
                  {"colliders", PL_OWNER_COLLIDER, write_collider},
                  {"attachments", PL_OWNER_ATTACHMENT, write_attachment},
                  {"muscles", PL_OWNER_MUSCLE, write_muscle},
+                 {"cables", PL_OWNER_CABLE, write_cable},
                  {"chambers", PL_OWNER_CHAMBER, write_chamber}};
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         int count = pl_scene_owner_count(w->scene, parts[p].owner);

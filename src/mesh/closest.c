@@ -68,3 +68,14 @@ void pl_triangle_closest(const double corners[9], const double x[3], pl_bvh_hit 
             *hit = found;
     }
 }
+
+void pl_tet_weights(const double corners[12], const double x[3], double weight[4])
+{
+    double edges[9], inverse[9], d[3];
+    for (int i = 0; i < 9; i++)
+        edges[i] = corners[3 + 3 * (i % 3) + i / 3] - corners[i / 3];
+    pl_inverse3(edges, inverse);
+    pl_sub3(x, corners, d);
+    pl_mat3_vec(inverse, d, weight + 1);
+    weight[0] = 1 - weight[1] - weight[2] - weight[3];
+}

@@ -23,8 +23,9 @@ typedef struct anchor {
 
 typedef struct cable {
     int segment_count;
-    anchor *anchors; /* [segment_count + 1] */
-    double *share;   /* [segment_count] of the length at the start */
+    pl_point *points; /* [segment_count + 1] as given, */
+    anchor *anchors;  /* and in the scene's vertices */
+    double *share;    /* [segment_count] of the length at the start */
     bool sliding, two_way;
     int first_row;
     pl_curve length;
@@ -102,7 +103,9 @@ static pl_status take_anchor(pl_scene *scene, int index, const pl_point *point, 
     if (point->count < 1 || point->count > POINT)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "points[%d]: count = %d: expected 1 to %d", index,
                        point->count, POINT);
-    PL_TRY(pl_scene_check_vertices(scene, point->body, point->count, point->vertices));
+    pl_status status = pl_scene_check_vertices(scene, point->body, point->count, point->vertices);
+    if (status != PL_OK)
+        return pl_fail_within(scene->ctx, status, "points[%d]", index);
     for (int k = 0; k < point->count; k++) {
         a->vertex[k] = scene->bodies[point->body].vertex_offset + point->vertices[k];
         a->weight[k] = point->weights[k];
@@ -117,8 +120,10 @@ static pl_status take_anchor(pl_scene *scene, int index, const pl_point *point, 
 static pl_status take_points(pl_scene *scene, const pl_cable_def *def, cable *c, double *length)
 {
     double d[3];
-    for (int i = 0; i < def->point_count; i++)
+    for (int i = 0; i < def->point_count; i++) {
         PL_TRY(take_anchor(scene, i, &def->points[i], &c->anchors[i]));
+        c->points[i] = def->points[i];
+    }
     *length = 0;
     for (int i = 0; i < c->segment_count; i++) {
         c->share[i] = stretch(c, i, scene->q0, d);
@@ -147,6 +152,7 @@ static pl_status check_lengths(pl_scene *scene, const pl_curve *length)
 
 static void discard(pl_context *ctx, cable *c)
 {
+    pl_free(ctx, c->points);
     pl_free(ctx, c->anchors);
     pl_free(ctx, c->share);
     pl_curve_free(ctx, &c->length);
@@ -165,6 +171,7 @@ pl_status pl_scene_add_cable(pl_scene *scene, const pl_cable_def *def, int *inde
                .two_way = def->two_way,
                .first_row = count(scene)};
     double start;
+    PL_NEW(ctx, c.points, def->point_count, done);
     PL_NEW(ctx, c.anchors, def->point_count, done);
     PL_NEW(ctx, c.share, c.segment_count, done);
     PL_CHECK(take_points(scene, def, &c, &start), done);
@@ -193,6 +200,23 @@ int pl_scene_cable_rows(const pl_scene *scene, int index, int *first)
         return 0;
     *first = get(scene, index)->first_row;
     return row_count(get(scene, index));
+}
+
+pl_status pl_scene_cable(const pl_scene *scene, int index, pl_cable_def *def)
+{
+    if (index < 0 || index >= cable_count(scene))
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "cable = %d: the scene has %d cables", index,
+                       cable_count(scene));
+    const cable *c = get(scene, index);
+    *def = (pl_cable_def){.point_count = c->segment_count + 1,
+                          .points = c->points,
+                          .segments = !c->sliding,
+                          .two_way = c->two_way,
+                          .length = c->length.value[0],
+                          .compliance = scene->params.values->of[PL_CABLE_COMPLIANCE][index]};
+    if (c->length.count > 1)
+        def->table = (pl_table){c->length.count, c->length.time, c->length.value};
+    return PL_OK;
 }
 
 /* ---- inputs */

@@ -10,18 +10,10 @@
 
 static void weights_of(const pl_mesh *mesh, int t, const double x[3], double w[4])
 {
-    const int *tet = mesh->tets + 4 * t;
-    double m[9], inverse[9], d[3], e[3];
-    const double *x0 = mesh->vertices + 3 * tet[0];
-    for (int k = 0; k < 3; k++) {
-        pl_sub3(mesh->vertices + 3 * tet[k + 1], x0, e);
-        for (int i = 0; i < 3; i++)
-            m[3 * i + k] = e[i];
-    }
-    pl_inverse3(m, inverse);
-    pl_sub3(x, x0, d);
-    pl_mat3_vec(inverse, d, w + 1);
-    w[0] = 1 - w[1] - w[2] - w[3];
+    double corners[12];
+    for (int k = 0; k < 4; k++)
+        memcpy(corners + 3 * k, mesh->vertices + 3 * (size_t)mesh->tets[4 * t + k], 3 * sizeof *x);
+    pl_tet_weights(corners, x, w);
 }
 
 static double least_of(const double w[4])
