@@ -54,6 +54,15 @@ sed -n 's/.*file="\([^"]*\)".*/\1/p' result/volume.pvd result/surface.pvd | whil
     [ -f "result/$file" ] || fail "$file named in a collection"
 done
 
+# --- cables, and the trunk that they bend
+expect 0 run "$scenes/trunk.json" --steps 20 --every 20 --out trunk --threads 1
+prints "20 steps"
+for file in cables.pvd cables/000000.vtu cables/000020.vtu; do
+    [ -s "trunk/$file" ] || fail "$file is missing"
+done
+grep -q 'Name="tension"' trunk/cables/000020.vtu || fail "tensions"
+[ ! -e result/cables.pvd ] || fail "cables of a scene without some"
+
 # --- an existing directory
 expect 1 run "$scenes/slope.json" --steps 1 --out result
 says "result: exists already"

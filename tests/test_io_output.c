@@ -21,6 +21,11 @@ static const char scene_text[] =
     "\"stiffness\": 10, \"activation\": 0.5},\n"
     "{\"body\": 0, \"elements\": [3, 4], \"direction\": [1, 0, 0], \"stiffness\": 10, "
     "\"table\": [[0, 0], [0.04, 0.25], [0.08, 0]]}],\n"
+    "\"cables\": [{\"points\": [{\"fixed\": [1, 0, 1.5]}, {\"body\": \"sheet\", \"vertices\": [0, 1]}, "
+    "{\"body\": 1, \"vertex\": 2}]},\n"
+    "{\"points\": [{\"fixed\": [1, 0, 2]}, {\"body\": 1, \"vertex\": 3}, {\"body\": 1, \"vertex\": "
+    "5}], "
+    "\"segments\": true}],\n"
     "\"colliders\": [{\"shape\": {\"half_space\": {}}, \"friction\": 0.3}]}";
 
 typedef struct fixture {
@@ -150,6 +155,37 @@ static void check_surface(fixture *f)
     free(v.text);
 }
 
+/* The first cable slides, with one tension; the second has one for each segment. */
+static void check_cables(fixture *f)
+{
+    vtu_check v = open_vtu(f->out, "cables/000004.vtu");
+    pl_body_info sheet;
+    assert_ok(f->ctx, pl_scene_body(f->scene, 1, &sheet));
+    const double *q = f->state->q + 3 * (size_t)sheet.vertex_offset, *live = f->state->live;
+    double points[18], tension[4], cable[4];
+    int corners[8];
+    assert_int_equal(v.points, 6);
+    assert_int_equal(v.cells, 4);
+    memcpy(points, vtu_array(&v, "Points", sizeof points), sizeof points);
+    memcpy(tension, vtu_array(&v, "tension", sizeof tension), sizeof tension);
+    memcpy(cable, vtu_array(&v, "cable", sizeof cable), sizeof cable);
+    memcpy(corners, vtu_array(&v, "connectivity", sizeof corners), sizeof corners);
+    for (int a = 0; a < 3; a++) {
+        const double fixed[3] = {1, 0, 1.5};
+        assert_true(points[a] == fixed[a]);
+        assert_close(points[3 + a], 0.5 * (q[a] + q[3 + a]), 1e-15);
+        assert_true(points[15 + a] == q[15 + a]);
+    }
+    assert_true(live[0] > 1e-3 && live[1] > 1e-3 && live[1] != live[2]);
+    for (int s = 0; s < 4; s++) {
+        const int rows[4] = {0, 0, 1, 2}, first[4] = {0, 1, 3, 4};
+        assert_true(tension[s] == live[rows[s]] && cable[s] == s / 2);
+        assert_true(corners[2 * s] == first[s] && corners[2 * s + 1] == first[s] + 1);
+    }
+    assert_int_equal(*(const unsigned char *)vtu_array(&v, "types", 4), 3);
+    free(v.text);
+}
+
 static void check_summary(fixture *f)
 {
     size_t length;
@@ -205,9 +241,10 @@ static void output_is_whole(void **state)
     assert_int_equal(pl_output_finish(output, PL_OK), PL_ERROR_ARGUMENT);
     pl_output_destroy(output);
     assert_int_equal(entries(f->folder), 1);
-    assert_int_equal(entries(f->out), 8);
+    assert_int_equal(entries(f->out), 10);
     check_volume(f);
     check_surface(f);
+    check_cables(f);
     check_summary(f);
     size_t length;
     char *pvd = slurp(f->out, "volume.pvd", &length);

@@ -9,7 +9,7 @@ typedef struct drop {
     pl_state *state;
 } drop;
 
-/* A cube of 0.1 m, 1 kg, just above the ground. */
+/* A cube of 0.1 m, 1 kg, just above the ground, on a cable that stays slack. */
 static drop make_drop(pl_context *ctx)
 {
     drop d = {0};
@@ -27,6 +27,13 @@ static drop make_drop(pl_context *ctx)
     pl_mesh_free(ctx, mesh);
     pl_collider_def ground = pl_collider_def_default();
     assert_ok(ctx, pl_scene_add_collider(d.scene, &ground, NULL));
+    const pl_point points[] = {{.body = -1, .position = {0, 0, 0.5}},
+                               {.body = 0, .count = 1, .weights = {1}}};
+    pl_cable_def cable = pl_cable_def_default();
+    cable.point_count = 2;
+    cable.points = points;
+    cable.length = 0.6;
+    assert_ok(ctx, pl_scene_add_cable(d.scene, &cable, NULL));
     assert_ok(ctx, pl_sim_create(d.scene, &d.sim));
     assert_ok(ctx, pl_state_create(d.scene, &d.state));
     return d;
@@ -65,6 +72,7 @@ static void test_recording_shows_what_was_simulated(void **state)
     assert_non_null(
         strstr(report->trajectories.data, "\"vertices\":26,\"frames\":61")); /* 27 without the middle */
     assert_true(report->contacts.length > 0);
+    assert_non_null(strstr(report->cables.data, "{\"name\":\"cube\",\"times\":"));
 
     /* the same motion from a rollout gives the same trajectory and forces, to the last bit; a limited
        tape too, where steps are run again */
@@ -83,6 +91,7 @@ static void test_recording_shows_what_was_simulated(void **state)
         assert_ok(ctx, pl_report_create(ctx, NULL, &other));
         assert_ok(ctx, pl_report_add_rollout(other, d.scene, rollout, &style));
         assert_string_equal(report->trajectories.data, other->trajectories.data);
+        assert_string_equal(report->cables.data, other->cables.data);
         if (style.forces)
             assert_string_equal(report->contacts.data, other->contacts.data);
         else

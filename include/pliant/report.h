@@ -133,8 +133,9 @@ PL_API pl_status pl_report_add_points(pl_report *report, const pl_report_points 
 /* --- a simulation, as it runs or afterwards */
 
 /*
- * What a simulation did: the surface of all bodies and the contact forces, frame by frame. A long one
- * is thinned as it grows: beyond 600 frames every second one is dropped and the pace is halved.
+ * What a simulation did: the surface of all bodies, the cables and the contact forces, frame by frame.
+ * The scene has to exist while frames are added. A long one is thinned as it grows: beyond 600 frames
+ * every second one is dropped and the pace is halved.
  */
 typedef struct pl_recording pl_recording;
 

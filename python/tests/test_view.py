@@ -146,3 +146,28 @@ def test_refusals(slide, context):
         pliant.view(rollout)
     with pytest.raises(pliant.ClosedError):
         rollout.contacts(1)
+
+
+@pytest.mark.parametrize("budget", [0, 1])
+def test_cables(context, budget):
+    """Every segment at every frame: its ends and its tension."""
+    with pliant.Scene(context=context) as scene:
+        scene.add_body(pliant.Mesh.box((0.1, 0.1, 0.1), cell=0.05, context=context), name="block")
+        scene.add_cable([dict(fixed=(0, 0, 1)), dict(body=0, vertex=0), dict(body=0, vertex=5)], segments=True)
+        scene.add_cable([dict(fixed=(1, 0, 1)), dict(body=0, vertices=[3, 4])])
+        state, q, live = scene.state(), [], []
+        for _ in range(5):
+            q.append(state.q.copy())
+            live.append(state.live.copy())
+            scene.step(state)
+        found, = data_of(pliant.view(scene.rollout(4, memory_budget=budget)))["cables"]
+    assert found["name"] == "block"
+    np.testing.assert_allclose(numbers(found["times"], np.float32), 0.01 * np.arange(5), rtol=1e-6)
+    segments = numbers(found["segments"], np.float32).reshape(5, 3, 7)
+    q, live = np.array(q), np.array(live)
+    top = np.broadcast_to([0, 0, 1.0], (5, 3))
+    expected = np.stack([np.concatenate(parts, axis=1) for parts in (
+        (top, q[:, 0], live[:, :1]), (q[:, 0], q[:, 5], live[:, 1:2]),
+        (top + [1, 0, 0], q[:, 3:5].mean(1), live[:, 2:]))], axis=1)
+    assert live[-1].max() > 0.1
+    np.testing.assert_allclose(segments, expected, rtol=1e-6, atol=1e-7)

@@ -33,6 +33,14 @@ typedef struct pl_output_colliders {
     pl_pvd_entry *frames; /* times, and the step of the file that shows each */
 } pl_output_colliders;
 
+typedef struct pl_output_cables {
+    int point_count, segment_count;
+    double *points;          /* [point_count, 3] scratch */
+    double *tension, *cable; /* [segment_count] scratch */
+    int *corners, *ends;     /* [segment_count, 2], [segment_count] */
+    unsigned char *types;    /* [segment_count] */
+} pl_output_cables;
+
 typedef struct pl_step_record {
     int step;
     double time;
@@ -46,11 +54,12 @@ struct pl_output {
     pl_directory directory;
     char *scene_name;
     int every;
-    bool volume, surface, obstacles, finished;
+    bool volume, surface, obstacles, lines, finished;
     int vertex_count, element_count;
     double *rest; /* [n, 3] rest positions */
     pl_output_grid volume_grid, surface_grid;
     pl_output_colliders colliders;
+    pl_output_cables cables;
     double *point_data;   /* [n, 15] scratch: what a file's points carry */
     double *element_data; /* [element_count, 12] scratch: energy, von Mises, activation, stress */
     int frame_count, frame_capacity;
@@ -74,6 +83,10 @@ pl_status pl_output_write_frame(pl_output *output, const pl_state *state);
 pl_status pl_output_build_colliders(pl_output *output);
 void pl_output_free_colliders(pl_output *output);
 pl_status pl_output_write_colliders(pl_output *output, const pl_state *state);
+/* The cables' segments; then cables/<step>.vtu. */
+pl_status pl_output_build_cables(pl_output *output);
+void pl_output_free_cables(pl_output *output);
+pl_status pl_output_write_cables(pl_output *output, const pl_state *state);
 /* Writes summary.json. */
 pl_status pl_output_write_summary(pl_output *output, pl_status outcome);
 

@@ -126,5 +126,7 @@ pl_status pl_output_write_frame(pl_output *output, const pl_state *state)
         PL_TRY(write_volume(output, state));
     if (output->surface)
         PL_TRY(write_surface(output, state));
+    if (output->lines)
+        PL_TRY(pl_output_write_cables(output, state));
     return output->obstacles ? pl_output_write_colliders(output, state) : PL_OK;
 }

@@ -35,6 +35,10 @@ static pl_status prepare(pl_output *output)
         PL_CHECK(pl_output_build_colliders(output), done);
         PL_CHECK(pl_directory_make(&output->directory, "colliders/"), done);
     }
+    if (output->lines) {
+        PL_CHECK(pl_output_build_cables(output), done);
+        PL_CHECK(pl_directory_make(&output->directory, "cables/"), done);
+    }
 done:
     return status;
 }
@@ -57,11 +61,14 @@ pl_status pl_output_create(pl_sim *sim, const pl_output_def *def, pl_output **ou
                           .volume = def->volume,
                           .surface = def->surface,
                           .obstacles = def->colliders && info.collider_count > 0,
+                          .lines = (def->volume || def->surface) &&
+                                   pl_scene_owner_count(scene, PL_OWNER_CABLE) > 0,
                           .vertex_count = info.vertex_count,
                           .element_count = info.element_count,
                           .started = pl_milliseconds()};
     static const char *const contents[] = {"summary.json", "volume/",    "volume.pvd",    "surface/",
-                                           "surface.pvd",  "colliders/", "colliders.pvd", NULL};
+                                           "surface.pvd",  "colliders/", "colliders.pvd", "cables/",
+                                           "cables.pvd",   NULL};
     PL_CHECK(pl_directory_open(ctx, def->directory, def->replace, contents, &output->directory), done);
     if (def->scene && !(output->scene_name = pl_strdup(ctx, def->scene))) {
         status = PL_ERROR_MEMORY;
@@ -114,6 +121,8 @@ pl_status pl_output_finish(pl_output *output, pl_status outcome)
         PL_TRY(write_collection(output, "surface.pvd", "surface", output->frame_count, output->frames));
     if (output->obstacles)
         PL_TRY(write_collection(output, "colliders.pvd", "colliders", c->frame_count, c->frames));
+    if (output->lines)
+        PL_TRY(write_collection(output, "cables.pvd", "cables", output->frame_count, output->frames));
     PL_TRY(pl_output_write_summary(output, outcome));
     output->finished = true;
     return pl_directory_commit(&output->directory);
@@ -128,6 +137,7 @@ void pl_output_destroy(pl_output *output)
         pl_directory_close(&output->directory);
     pl_output_free_grids(output);
     pl_output_free_colliders(output);
+    pl_output_free_cables(output);
     pl_free(ctx, output->scene_name);
     pl_free(ctx, output->rest);
     pl_free(ctx, output->point_data);

@@ -25,8 +25,8 @@ pl_status pl_report_create(pl_context *ctx, const pl_report_def *def, pl_report 
     pl_report *report;
     PL_NEW(ctx, report, 1, done);
     *report = (pl_report){.ctx = ctx, .def = d};
-    pl_text *texts[] = {&report->facts,    &report->trajectories, &report->colliders,
-                        &report->contacts, &report->points,       &report->sections};
+    pl_text *texts[] = {&report->facts,  &report->trajectories, &report->colliders, &report->contacts,
+                        &report->cables, &report->points,       &report->sections};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         texts[i]->ctx = ctx;
     for (int i = 0; i < 3; i++)
@@ -51,6 +51,7 @@ void pl_report_destroy(pl_report *report)
     pl_text_free(&report->trajectories);
     pl_text_free(&report->colliders);
     pl_text_free(&report->contacts);
+    pl_text_free(&report->cables);
     pl_text_free(&report->points);
     pl_text_free(&report->sections);
     pl_free(report->ctx, report->title);
@@ -122,6 +123,7 @@ static void add_data(pl_text *page, const pl_report *report)
     add_list(page, ",\n\"trajectories\":[", &report->trajectories);
     add_list(page, "],\n\"colliders\":[", &report->colliders);
     add_list(page, "],\n\"contacts\":[", &report->contacts);
+    add_list(page, "],\n\"cables\":[", &report->cables);
     add_list(page, "],\n\"points\":[", &report->points);
     add_list(page, "]},\n\"sections\":[", &report->sections);
     pl_text_add(page, report->section_open ? "]}]}" : "]}");

@@ -6,6 +6,7 @@
  */
 #include "io/report.h"
 
+#include "io/cable_lines.h"
 #include "sim/rollout.h"
 
 enum { FRAMES = 600 };
@@ -17,8 +18,9 @@ typedef struct forces {
 
 struct pl_recording {
     pl_context *ctx;
-    int vertex_count; /* of the surface */
-    int *vertices;    /* [vertex_count], of the scene */
+    const pl_scene *scene; /* while frames are added */
+    int vertex_count;      /* of the surface */
+    int *vertices;         /* [vertex_count], of the scene */
     int triangle_count;
     int *triangles; /* [triangle_count, 3] into the surface's vertices */
     char *name;     /* of the only body; NULL when there are several */
@@ -26,6 +28,8 @@ struct pl_recording {
     double start, step;     /* time of the first state, and from it to the second, s */
     double *frames[FRAMES]; /* each [vertex_count, 3] */
     forces contacts[FRAMES];
+    int point_count, segment_count; /* of the cables */
+    double *cables[FRAMES];         /* each [segment_count, 7]: from, to, tension */
 };
 
 /* Surface triangles of every body in scene numbering; *triangles grows to [*count, 3]. */
@@ -84,6 +88,8 @@ pl_status pl_recording_create(const pl_scene *scene, pl_recording **out)
     PL_NEW(ctx, r, 1, done);
     r->ctx = ctx;
     r->stride = 1;
+    r->scene = scene;
+    pl_cable_lines_count(scene, &r->point_count, &r->segment_count);
     PL_CHECK(gather_triangles(scene, &r->triangles, &r->triangle_count), done);
     PL_CHECK(gather_vertices(r, info.vertex_count), done);
     if (info.body_count == 1) {
@@ -105,6 +111,8 @@ static void drop_frame(pl_recording *r, int i)
 {
     pl_free(r->ctx, r->frames[i]);
     pl_free(r->ctx, r->contacts[i].numbers);
+    pl_free(r->ctx, r->cables[i]);
+    r->cables[i] = NULL;
     r->frames[i] = NULL;
     r->contacts[i] = (forces){0};
 }
@@ -130,6 +138,8 @@ static void halve(pl_recording *r)
         }
         r->frames[i / 2] = r->frames[i];
         r->contacts[i / 2] = r->contacts[i];
+        r->cables[i / 2] = r->cables[i];
+        r->cables[i] = NULL;
         r->frames[i] = NULL;
         r->contacts[i] = (forces){0};
     }
@@ -156,21 +166,45 @@ done:
     return status;
 }
 
-static pl_status add_frame(pl_recording *r, double time, const double *q, const pl_contact *contacts,
-                           int count)
+/* Their segments, *out [segment_count, 7]. */
+static pl_status copy_cables(const pl_recording *r, const double *q, const double *live, double **out)
 {
     pl_status status = PL_OK;
-    double *frame = NULL;
+    size_t segments = (size_t)r->segment_count;
+    double *points = NULL, *tension = NULL, *cable = NULL;
+    PL_NEW(r->ctx, *out, 7 * segments, done);
+    PL_NEW(r->ctx, points, 3 * (size_t)r->point_count, done);
+    PL_NEW(r->ctx, tension, segments, done);
+    PL_NEW(r->ctx, cable, segments, done);
+    pl_cable_lines_at(r->scene, q, live, points, tension, cable);
+    for (size_t s = 0; s < segments; s++) { /* each cable has one point more than segments */
+        memcpy(*out + 7 * s, points + 3 * (s + (size_t)cable[s]), 6 * sizeof *points);
+        (*out)[7 * s + 6] = tension[s];
+    }
+done:
+    pl_free(r->ctx, points);
+    pl_free(r->ctx, tension);
+    pl_free(r->ctx, cable);
+    return status;
+}
+
+static pl_status add_frame(pl_recording *r, double time, const double *q, const pl_contact *contacts,
+                           int count, const double *live)
+{
+    pl_status status = PL_OK;
+    double *frame = NULL, *cables = NULL;
     forces f = {0};
     bool kept = r->offered % r->stride == 0;
     if (kept) {
         PL_NEW(r->ctx, frame, 3 * (size_t)r->vertex_count, done);
         PL_CHECK(copy_contacts(r->ctx, q, contacts, count, &f), done);
+        PL_CHECK(copy_cables(r, q, live, &cables), done);
         for (int i = 0; i < r->vertex_count; i++)
             memcpy(frame + 3 * i, q + 3 * (size_t)r->vertices[i], 3 * sizeof *frame);
         if (r->frame_count == FRAMES)
             halve(r);
         r->frames[r->frame_count] = frame;
+        r->cables[r->frame_count] = cables;
         r->contacts[r->frame_count++] = f;
     }
     if (r->offered == 0)
@@ -179,14 +213,17 @@ static pl_status add_frame(pl_recording *r, double time, const double *q, const 
         r->step = time - r->start;
     r->offered++;
 done:
-    if (status != PL_OK)
+    if (status != PL_OK) {
         pl_free(r->ctx, frame);
+        pl_free(r->ctx, cables);
+        pl_free(r->ctx, f.numbers);
+    }
     return status;
 }
 
 pl_status pl_recording_add(pl_recording *r, const pl_state *state)
 {
-    return add_frame(r, state->time, state->q, state->contacts, state->contact_count);
+    return add_frame(r, state->time, state->q, state->contacts, state->contact_count, state->live);
 }
 
 /* ------------------------------------------------------------------------------- into a report */
@@ -253,6 +290,16 @@ done:
     return status;
 }
 
+static pl_status add_cables(pl_report *report, const pl_recording *r, const char *name, double step)
+{
+    return pl_report_add_cables(report, &(pl_report_cables){.name = name,
+                                                            .frame_count = r->frame_count,
+                                                            .segment_count = r->segment_count,
+                                                            .frames = r->cables,
+                                                            .start = r->start,
+                                                            .time_step = step});
+}
+
 pl_status pl_report_add_recording(pl_report *report, const pl_recording *r,
                                   const pl_report_trajectory *style)
 {
@@ -260,13 +307,17 @@ pl_status pl_report_add_recording(pl_report *report, const pl_recording *r,
         return pl_fail(report->ctx, PL_ERROR_ARGUMENT, "report: the recording holds no frames");
     double step = r->offered > 1 ? r->step * r->stride : 1;
     int length = report->trajectories.length, count = report->trajectory_count;
+    int cables = report->cables.length;
     pl_report_trajectory s = style ? *style : pl_report_trajectory_default();
     if (!s.name)
         s.name = r->name ? r->name : "bodies";
     PL_TRY(add_motion(report, r, &s, step));
-    pl_status status = s.forces ? add_forces(report, r, s.name, step) : PL_OK;
-    if (status != PL_OK) { /* both or none */
+    pl_status status = r->segment_count > 0 ? add_cables(report, r, s.name, step) : PL_OK;
+    if (status == PL_OK && s.forces)
+        status = add_forces(report, r, s.name, step);
+    if (status != PL_OK) { /* all or none */
         pl_text_cut(&report->trajectories, length);
+        pl_text_cut(&report->cables, cables);
         report->trajectory_count = count;
     }
     return status;
@@ -284,7 +335,9 @@ static pl_status record_tape(pl_recording *recording, pl_rollout *rollout, int e
         int count;
         PL_CHECK(pl_rollout_state(rollout, step, q, NULL), done);
         PL_CHECK(pl_rollout_contacts(rollout, step, &count, &contacts), done);
-        PL_CHECK(add_frame(recording, rollout->time[step], q, contacts, count), done);
+        PL_CHECK(add_frame(recording, rollout->time[step], q, contacts, count,
+                           pl_rollout_live(rollout, step)),
+                 done);
         pl_free(ctx, contacts);
         contacts = NULL;
     }

@@ -29,7 +29,7 @@ int pl_report_frame(int k, int kept, int count)
     return kept < 2 ? 0 : (int)(((long long)k * (count - 1) + (kept - 1) / 2) / (kept - 1));
 }
 
-static void add_times(pl_text *t, float *scratch, int kept, int count, double start, double step)
+void pl_report_times(pl_text *t, float *scratch, int kept, int count, double start, double step)
 {
     for (int k = 0; k < kept; k++)
         scratch[k] = (float)(start + step * pl_report_frame(k, kept, count));
@@ -138,7 +138,7 @@ pl_status pl_report_add_trajectory(pl_report *report, const pl_report_trajectory
     PL_NEW(ctx, box, 6 * (size_t)kept, done);
 
     add_header(report, d, count, kept);
-    add_times(t, box, kept, d->frame_count, d->start, d->time_step);
+    pl_report_times(t, box, kept, d->frame_count, d->start, d->time_step);
     for (int k = 0; k < kept; k++) {
         size_t frame = (size_t)pl_report_frame(k, kept, d->frame_count);
         quantise(d->frames + frame * 3 * (size_t)d->vertex_count, used, count, box + 6 * k,
@@ -279,7 +279,7 @@ pl_status pl_report_add_contacts(pl_report *report, const pl_report_contacts *d)
     pl_report_next(t);
     pl_text_add(t, "{\"name\":");
     pl_text_json(t, d->name);
-    add_times(t, times, kept, d->frame_count, d->start, d->time_step);
+    pl_report_times(t, times, kept, d->frame_count, d->start, d->time_step);
     pl_text_add(t, ",\"counts\":\"");
     pl_text_base64(t, counts, (size_t)kept * sizeof *counts);
     pl_text_add(t, "\",\"arrows\":\"");

@@ -17,7 +17,7 @@ typedef struct pl_vtu {
     int cell_count;
     const int *corners;         /* all cells' corners, one after the other */
     const int *ends;            /* [cell_count]: where each cell's corners end */
-    const unsigned char *types; /* [cell_count]: 5 triangle, 10 tetrahedron */
+    const unsigned char *types; /* [cell_count]: 3 line, 5 triangle, 10 tetrahedron */
     int point_field_count, cell_field_count;
     const pl_vtu_field *point_fields, *cell_fields;
 } pl_vtu;

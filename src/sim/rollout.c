@@ -268,6 +268,12 @@ done:
     return status;
 }
 
+const double *pl_rollout_live(const pl_rollout *r, int step)
+{
+    const double *before;
+    return step == 0 ? r->checkpoints[0]->live : last_substep(r, step, &before)->live;
+}
+
 pl_status pl_rollout_contacts(pl_rollout *r, int step, int *count, pl_contact **contacts)
 {
     pl_status status = PL_OK;

@@ -53,6 +53,9 @@ pl_inputs pl_rollout_inputs_at(const pl_rollout *r, int step);
 /* Runs `state` again on to step `to`, recording on the tape (NULL = not). */
 pl_status pl_rollout_advance(pl_rollout *r, pl_state *state, int to, pl_tape *tape);
 
+/* Forces of the live rows after a step, of a rollout whose tape is whole. */
+const double *pl_rollout_live(const pl_rollout *r, int step);
+
 /* Refuses a rollout without a tape. */
 pl_status pl_rollout_need_tape(const pl_rollout *r);
 

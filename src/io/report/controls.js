@@ -161,6 +161,8 @@ function layers(viewer, player) {
             viewer.trajectories.map((t) => layerRow(viewer, t)),
             viewer.points.length > 0 && element("h3", {}, "Observed"),
             viewer.points.map((p) => layerRow(viewer, p)),
+            viewer.cables.length > 0 && element("div", { class: "layer" }, element("span", { class: "muted" },
+                `cables pull up to ${shown(Math.max(...viewer.cables.map((c) => c.largest)), 3)} N`)),
             viewer.forceLargest ? forceRows(viewer, player) : [],
             viewer.colliders.length > 0 && element("h3", {}, "Obstacles"),
             viewer.colliders.map((c) => layerRow(viewer, c)),

@@ -103,6 +103,7 @@ function buildPage(data) {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => viewer && viewer.setTheme());
     Object.assign(root.dataset, { webgl: viewer ? "2" : "none", triangles: viewer ? viewer.triangleCount : 0,
         trajectories: data.view.trajectories.length, colliders: data.view.colliders.length, points: data.view.points.length,
+        cables: data.view.cables.length,
         charts: document.querySelectorAll(".chart").length, tables: document.querySelectorAll("table").length,
         ready: "yes" });
 }

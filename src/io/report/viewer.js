@@ -1,6 +1,6 @@
-// The 3-D view: draws trajectories, colliders, observed points and contact forces at a time, from an
-// orbiting camera. Order: solid surfaces, ground grids, shadows on the ground, see-through surfaces,
-// points, arrows on top.
+// The 3-D view: draws trajectories, colliders, cables, observed points and contact forces at a time,
+// from an orbiting camera. Order: solid surfaces, cables, ground grids, shadows on the ground,
+// see-through surfaces, points, arrows on top.
 // Colours leave the shaders multiplied by their opacity.
 
 const SURFACE_VERTEX = `#version 300 es
@@ -223,6 +223,8 @@ class Viewer {
         this.trajectories = view.trajectories.map((t) => new Trajectory(gl, t));
         this.colliders = view.colliders.map((c) => new Collider(gl, c));
         this.contacts = view.contacts.map((c) => new Contacts(c, this.trajectories));
+        this.cables = view.cables.map((c) => new Cables(c, this.trajectories));
+        this.tubes = new CableTubes(gl);
         this.pointProgram = program(gl, POINT_VERTEX, POINT_FRAGMENT);
         this.points = view.points.map((p) => new Points(gl, p));
         this.forces = { normal: false, tangent: false, scale: 1 };
@@ -281,6 +283,9 @@ class Viewer {
         });
         for (const { box } of this.trajectories)
             for (let i = 0; i < box.length; i += 3) include(Array.from(box.subarray(i, i + 3)));
+        for (const { data } of this.cables)
+            for (let i = 0; i < data.length; i += 7)
+                for (const end of [i, i + 3]) include(Array.from(data.subarray(end, end + 3)));
         const bodies = this.trajectories.length ? Math.hypot(...sub(upper, lower)) / 2 : Infinity;
         const middle = add(lower, sub(upper, lower), 0.5);
         for (const { positions } of this.points) // but for outliers
@@ -373,6 +378,7 @@ class Viewer {
         gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
         const all = [...this.trajectories, ...this.colliders].filter((s) => s.visible && s.surface);
         for (const s of all) if (s.opacity >= 1) this.drawSurface(s);
+        if (this.cables.length) this.tubes.draw(this, this.cables);
         gl.depthMask(false);
         for (const c of this.colliders) if (c.visible && !c.surface) this.drawPlane(c);
         for (const s of all) if (s.opacity < 1) this.drawSurface(s);
