@@ -103,6 +103,7 @@ typedef enum pl_doubt {
     PL_DOUBT_CONVERGENCE, /* the fit ended on its way, or on a plateau */
     PL_DOUBT_STEPS,       /* simulations failed where it would have gone on */
     PL_DOUBT_MINIMUM,     /* it is at the bottom, but of the wrong valley */
+    PL_DOUBT_GOAL,        /* of a control task: a goal was not reached as nearly as it says */
 } pl_doubt;
 
 PL_API const char *pl_doubt_name(pl_doubt doubt); /* a word: "bound" */
@@ -122,12 +123,20 @@ typedef struct pl_fit_start {
     bool refused; /* it ended because a point could not be evaluated */
 } pl_fit_start;
 
+/* How near a goal of a control task was reached. */
+typedef struct pl_fit_goal {
+    const char *text;    /* "markers 1.2 mm rms from the path (2.9 mm at most)" */
+    double rms, largest; /* distance left, m */
+    double within;       /* rms that counts as reached, m; 0 = none was stated */
+} pl_fit_goal;
+
 /* Arrays are the result's. k rows: the start and every iteration; p parameters (at most 32 are kept).
  * Of a task with several starts all is of the best, but evaluations, refused and times of all.
  */
 typedef struct pl_fit_result {
-    bool identified;     /* there is no reason to doubt */
-    const char *verdict; /* "Identified E and mu", or "Not identified: " and the reasons */
+    bool identified;     /* there is no reason to doubt; of a control task: its goals were reached */
+    const char *verdict; /* "Identified E and mu", or "Not identified: " and the reasons; of a control
+                            task "Reached: " (or "Steered: " where it says no `within`) and its goals */
     int reason_count;
     const pl_fit_reason *reasons; /* [reason_count], the gravest first */
     pl_stop stop;
@@ -152,8 +161,13 @@ typedef struct pl_fit_result {
     double seconds;               /* of the whole fit, without simulating its target */
     double forward_seconds, backward_seconds; /* rollouts; adjoint or tangent sweeps */
     int rollouts, sweeps;
-    int steps;         /* of a rollout */
-    size_t tape_bytes; /* largest */
+    int steps;                       /* of a rollout */
+    size_t tape_bytes;               /* largest */
+    int goal_count;                  /* 0 when unknowns were identified from data */
+    const pl_fit_goal *goals;        /* [goal_count] */
+    int signal_count;                /* inputs found over time */
+    const char *const *signal_names; /* [signal_count] */
+    const double *signals;           /* [signal_count, steps], in the input's unit */
 } pl_fit_result;
 
 /*

@@ -182,6 +182,7 @@ typedef struct pl_report_fit {
     const double *correlation;         /* [p, p], or NULL */
     double seconds;                    /* of the whole fit; 0 = not shown */
     const char *failure;               /* "Not identified: ..." in place of "Identified ..."; or NULL */
+    const char *success;               /* the same of a success that is none of identifying; or NULL */
     int stage_count;
     const char *const *stages;     /* [stage_count] */
     const double *stage_seconds;   /* [stage_count] */

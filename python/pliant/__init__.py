@@ -11,7 +11,7 @@ functions.
 
 from ._channel import CHANNELS, INPUTS, PARAMETERS, WANTED, Channel
 from ._check import Check, CheckResult, check
-from ._fit import FitProgress, FitReason, FitResult, FitStart, fit
+from ._fit import FitGoal, FitProgress, FitReason, FitResult, FitStart, fit
 from ._library import (ArgumentError, ClosedError, Context, ConvergenceError, Error, FileError, MeshError,
                        NumericError, OutOfMemoryError, ParseError, StoppedError, default_context)
 from ._library import version as __version__
@@ -24,8 +24,8 @@ from ._view import View, view
 
 __all__ = [
     "AdjointInfo", "ArgumentError", "Body", "CHANNELS", "Channel", "Check", "CheckResult", "ClosedError",
-    "Collider", "Context", "ConvergenceError", "Embedding", "Error", "FileError", "FitProgress", "FitReason",
-    "FitResult", "FitStart", "Gradient", "INPUTS", "Mesh", "MeshError", "MeshReport", "NumericError",
+    "Collider", "Context", "ConvergenceError", "Embedding", "Error", "FileError", "FitGoal", "FitProgress",
+    "FitReason", "FitResult", "FitStart", "Gradient", "INPUTS", "Mesh", "MeshError", "MeshReport", "NumericError",
     "OutOfMemoryError", "PARAMETERS", "ParseError", "Rollout", "STAGES", "Scene", "Shape", "State", "StepInfo",
     "StoppedError", "View", "WANTED", "__version__", "check", "default_context", "fit", "shapes", "view",
 ]

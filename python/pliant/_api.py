@@ -750,6 +750,7 @@ PL_DOUBT_DIRECTION = 2
 PL_DOUBT_CONVERGENCE = 3
 PL_DOUBT_STEPS = 4
 PL_DOUBT_MINIMUM = 5
+PL_DOUBT_GOAL = 6
 pl_doubt = c_int
 
 
@@ -774,6 +775,18 @@ pl_fit_start._fields_ = [
     ("iterations", c_int),
     ("stop", pl_stop),
     ("refused", c_bool),
+]
+
+
+class pl_fit_goal(Structure):
+    pass
+
+
+pl_fit_goal._fields_ = [
+    ("text", c_char_p),
+    ("rms", c_double),
+    ("largest", c_double),
+    ("within", c_double),
 ]
 
 
@@ -813,6 +826,11 @@ pl_fit_result._fields_ = [
     ("sweeps", c_int),
     ("steps", c_int),
     ("tape_bytes", c_size_t),
+    ("goal_count", c_int),
+    ("goals", POINTER(pl_fit_goal)),
+    ("signal_count", c_int),
+    ("signal_names", POINTER(c_char_p)),
+    ("signals", POINTER(c_double)),
 ]
 
 
@@ -994,6 +1012,7 @@ pl_report_fit._fields_ = [
     ("correlation", POINTER(c_double)),
     ("seconds", c_double),
     ("failure", c_char_p),
+    ("success", c_char_p),
     ("stage_count", c_int),
     ("stages", POINTER(c_char_p)),
     ("stage_seconds", POINTER(c_double)),

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Mapping, Optional, Union
 
@@ -39,8 +39,18 @@ class FitProgress:
 class FitReason:
     """What speaks against a fit having identified its unknowns."""
 
-    doubt: str  #: bound, residual, direction, convergence, steps or minimum
+    doubt: str  #: bound, residual, direction, convergence, steps, minimum or goal
     text: str  #: in words, with the numbers
+
+
+@dataclass(frozen=True)
+class FitGoal:
+    """How near a goal of a control task was reached."""
+
+    text: str  #: in words
+    rms: float  #: distance left, m
+    largest: float  #: of any point and step, m
+    within: float  #: rms that counts as reached, m; 0 when none was stated
 
 
 @dataclass(frozen=True)
@@ -86,6 +96,8 @@ class FitResult:
     sweeps: int
     steps: int  #: of a rollout
     tape_bytes: int
+    goals: tuple[FitGoal, ...] = ()  #: of a control task
+    signals: dict[str, Array] = field(default_factory=dict)  #: inputs found over time, [steps] by name
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -111,6 +123,7 @@ def _result(r: Any) -> FitResult:
         return FitStart(dict(zip(names, s.initial[:p])), dict(zip(names, s.values[:p])), s.loss, s.iterations,
                         lib.pl_stop_text(s.stop).decode(), s.refused)
 
+    signals = _copy(r.signals, r.signal_count, r.steps)
     reasons = tuple(FitReason(lib.pl_doubt_name(e.doubt).decode(), e.text.decode("utf-8", "replace"))
                     for e in r.reasons[:r.reason_count])
     return FitResult(
@@ -120,7 +133,10 @@ def _result(r: Any) -> FitResult:
         _copy(r.truth, p), _copy(r.loss, k), _copy(r.epsilon2, k), _copy(r.values, k, p),
         _copy(r.gradient, k, p), _copy(r.difference, k, p), _copy(r.standard_error, p),
         _copy(r.correlation, p, p), r.seconds, r.forward_seconds, r.backward_seconds, r.rollouts, r.sweeps,
-        r.steps, r.tape_bytes)
+        r.steps, r.tape_bytes,
+        tuple(FitGoal(g.text.decode("utf-8", "replace"), g.rms, g.largest, g.within)
+              for g in r.goals[:r.goal_count]),
+        {r.signal_names[i].decode("utf-8", "replace"): signals[i] for i in range(r.signal_count)})
 
 
 def _written(task: Mapping[str, Any], root: Path, place: Path) -> Path:

@@ -144,7 +144,7 @@ static double regulariser(const pl_task *task, const double *x, double *gradient
 static pl_status loss_only(pl_evaluation *e, const double *x, double *loss)
 {
     PL_TRY(pl_evaluation_run(e, x));
-    *loss = regulariser(e->task, x, NULL);
+    *loss = regulariser(e->task, x, NULL) + pl_task_input_loss(e->task, NULL);
     for (int step = 1; step <= e->task->steps; step++) {
         if (!pl_task_needs_step(e->task, step))
             continue;
@@ -167,9 +167,10 @@ pl_status pl_evaluation_loss(void *user, const double *x, double *loss, double *
     pl_status status = pl_rollout_backward(e->rollout, &def, add_loss, &call, e->gradient, &info);
     if (status != PL_OK)
         return or_failure(e, &call.failure, status);
+    *loss = info.loss + pl_task_input_loss(e->task, e->gradient);
     memset(gradient, 0, (size_t)e->task->n * sizeof *gradient);
     pl_task_chain(e->task, x, e->gradient, gradient);
-    *loss = info.loss + regulariser(e->task, x, gradient);
+    *loss += regulariser(e->task, x, gradient);
     e->times.sweeps++;
     e->times.backward += (pl_milliseconds() - start) / 1e3;
     return PL_OK;
@@ -202,6 +203,7 @@ static pl_status tangent_row(pl_evaluation *e, const double *x, int entry, doubl
     pl_gradient_clear(e->task->scene, e->gradient);
     pl_task_direction(e->task, entry, pl_map_slope(u, x[entry]), e->gradient);
     pl_status status = pl_rollout_tangent(e->rollout, &def, e->gradient, write_along, &call, NULL);
+    pl_task_input_residual(e->task, e->gradient, dr);
     return or_failure(e, &call.failure, status);
 }
 
@@ -226,6 +228,7 @@ pl_status pl_evaluation_residual(void *user, const double *x, double *r, double 
         e->times.backward += (pl_milliseconds() - start) / 1e3;
     }
     pl_task_regularise(task, x, r, jacobian);
+    pl_task_input_residual(task, NULL, r);
     return PL_OK;
 }
 

@@ -24,12 +24,17 @@ static void name_entries(pl_fit *fit)
         const pl_unknown *u = &task->unknowns[k];
         for (int i = 0; i < u->count && u->first + i < fit->shown; i++) {
             int at = u->first + i;
+            static const char *const parts[] = {"offset", "amplitude", "frequency", "phase"};
             if (u->spread == PL_SPREAD_ONE)
                 snprintf(fit->labels[at], sizeof fit->labels[at], "%s", u->name);
+            else if (u->signal == PL_SIGNAL_SINUSOID)
+                snprintf(fit->labels[at], sizeof fit->labels[at], "%s %s", u->name, parts[i]);
             else
                 snprintf(fit->labels[at], sizeof fit->labels[at], "%s[%d]", u->name, i);
             fit->names[at] = fit->labels[at];
-            fit->units[at] = *u->of.unit ? u->of.unit : NULL;
+            bool own = u->signal != PL_SIGNAL_SINUSOID || i < PL_SINUSOID_FREQUENCY;
+            const char *unit = own ? u->of.unit : i == PL_SINUSOID_FREQUENCY ? "Hz" : "rad";
+            fit->units[at] = *unit ? unit : NULL;
             fit->truth[at] = u->truth;
         }
     }
@@ -41,7 +46,7 @@ void pl_fit_shown_values(const pl_fit *fit, const double *x, double *out)
     for (int i = 0; i < fit->shown; i++) {
         while (i >= u->first + u->count)
             u++;
-        out[i] = pl_clip(pl_map_to_p(u, x[i]), u->lower, u->upper);
+        out[i] = pl_task_value(fit->task, u, i, x[i]);
     }
 }
 

@@ -5,6 +5,8 @@
 #include "fit/task.h"
 #include "io/manifest.h"
 
+#include <pliant/report.h>
+
 enum { PL_SHOWN_MAX = 32 };
 
 /* A row of the history: these, then values [p], gradient [p], difference [p]. */
@@ -75,20 +77,43 @@ void pl_evidence_free(pl_context *ctx, pl_evidence *evidence);
 void pl_uncertainty(const pl_task *task, const double *x, const pl_evidence *evidence,
                     double *standard_error, double *correlation);
 
-enum { PL_REASONS_MAX = 12, PL_REASON_SIZE = 240 };
+enum { PL_REASONS_MAX = 12, PL_REASON_SIZE = 240, PL_GOALS_MAX = 16 };
 
-/* Whether a fit identified its unknowns, and what speaks against it: see verdict.c. */
+/* Whether a fit identified its unknowns, and what speaks against it: see verdict.c. Of a control task
+ * whether it reached its goals: see verdict_goals.c. */
 typedef struct pl_verdict {
     int count;
     pl_doubt doubts[PL_REASONS_MAX];
     char texts[PL_REASONS_MAX][PL_REASON_SIZE];
     double residual; /* root mean square over the rows of all terms, m */
+    int goal_count;
+    pl_fit_goal goals[PL_GOALS_MAX];
+    char goal_texts[PL_GOALS_MAX][PL_REASON_SIZE];
     char sentence[PL_REASONS_MAX * PL_REASON_SIZE];
 } pl_verdict;
 
 /* standard_error [shown], NaN where not known. */
 pl_status pl_verdict_reach(const pl_fit *fit, const pl_evidence *evidence, const double *standard_error,
                            pl_verdict *out);
+
+/* Of a control task, from the residuals of its terms. */
+void pl_verdict_goals(const pl_fit *fit, const double *residual, pl_verdict *out);
+/* A clause that a verdict may add to its reasons. */
+void pl_verdict_doubt(pl_verdict *verdict, pl_doubt kind, const char *format, ...) PL_PRINTF(3, 4);
+
+/* Inputs that the unknowns give over time, at the x last applied. */
+typedef struct pl_signals {
+    int count, steps;
+    const char **names; /* [count] of the unknowns */
+    double *values;     /* [count, steps] */
+} pl_signals;
+
+pl_status pl_signals_gather(const pl_task *task, pl_signals *out);
+void pl_signals_free(pl_context *ctx, pl_signals *signals);
+/* signals.csv and signals.svg. */
+pl_status pl_signals_write(pl_fit *fit, const pl_fit_result *result);
+/* The section of the report with their curves. */
+pl_status pl_signals_report(pl_fit *fit, pl_report *report, const pl_fit_result *result);
 
 static inline double *pl_course_row(const pl_fit *fit, const pl_course *course, int row)
 {

@@ -4,8 +4,6 @@
 
 #include "io/report_text.h"
 
-#include <pliant/report.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -107,14 +105,23 @@ static json_t *starts_json(const pl_fit_result *r)
     return list;
 }
 
+static json_t *goals_json(const pl_fit_result *r)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < r->goal_count; i++)
+        json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:f}", "text", r->goals[i].text, "rms",
+                                              r->goals[i].rms, "largest", r->goals[i].largest, "within",
+                                              r->goals[i].within));
+    return list;
+}
+
 static pl_status write_result(pl_fit *fit, const pl_fit_result *r)
 {
     char path[4096];
     PL_TRY(pl_fit_path(fit, "result.json", path, sizeof path));
     json_t *root = json_pack(
         "{s:s, s:b, s:s, s:o, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:i, s:f, s:f, "
-        "s:f, s:i, "
-        "s:i, s:I}",
+        "s:f, s:i, s:i, s:I, s:o}",
         "task", fit->task->name, "identified", r->identified, "verdict", r->verdict, "reasons",
         reasons_json(r), "stop", pl_stop_text(r->stop), "iterations", r->iterations, "evaluations",
         r->evaluations, "refused", r->refused, "residual", number_or_null(r->residual), "noise",
@@ -122,7 +129,7 @@ static pl_status write_result(pl_fit *fit, const pl_fit_result *r)
         number_or_null(r->loss[r->row_count - 1]), "parameters", parameters_json(r), "best", r->best,
         "starts", starts_json(r), "steps", r->steps, "seconds", r->seconds, "forward_seconds",
         r->forward_seconds, "backward_seconds", r->backward_seconds, "rollouts", r->rollouts, "sweeps",
-        r->sweeps, "tape_bytes", (json_int_t)r->tape_bytes);
+        r->sweeps, "tape_bytes", (json_int_t)r->tape_bytes, "goals", goals_json(r));
     char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     pl_status status = PL_ERROR_MEMORY;
     if (text) {
@@ -186,6 +193,7 @@ pl_status pl_fit_write(pl_fit *fit, const pl_fit_result *result)
 {
     PL_TRY(write_history(fit, result));
     PL_TRY(write_result(fit, result));
+    PL_TRY(pl_signals_write(fit, result));
     if (!fit->def.report)
         return PL_OK;
     PL_TRY(write_pictures(fit, result));

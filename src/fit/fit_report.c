@@ -4,8 +4,6 @@
 
 #include "io/report_text.h"
 
-#include <pliant/report.h>
-
 #include <stdio.h>
 
 enum { FRAMES = 121 };
@@ -52,8 +50,8 @@ done:
 /* What a term was given, and where the rollout kept has it. */
 static pl_status add_observed(pl_fit *fit, pl_report *report, const pl_loss_term *term)
 {
-    static const char *const kinds[] = {"positions", "velocities", "markers", "centre of mass",
-                                        "point cloud"};
+    static const char *const kinds[] = {"positions",      "velocities",  "markers",
+                                        "centre of mass", "point cloud", "shape"};
     const pl_task *task = fit->task;
     pl_evaluation *e = fit->evaluation;
     pl_status status = PL_OK;
@@ -87,7 +85,7 @@ static pl_status add_observations(pl_fit *fit, pl_report *report)
 {
     for (int k = 0; k < fit->task->term_count; k++) {
         const pl_loss_term *term = &fit->task->terms[k];
-        bool motion = term->kind == PL_TERM_POSITIONS && term->simulated;
+        bool motion = term->kind == PL_TERM_POSITIONS && term->source == PL_TARGET_SIMULATED;
         if (term->kind != PL_TERM_VELOCITIES && !motion)
             PL_TRY(add_observed(fit, report, term));
     }
@@ -167,6 +165,7 @@ static pl_status add_fit(pl_fit *fit, pl_report *report, const pl_fit_result *r)
                              .correlation = sure ? r->correlation : NULL,
                              .seconds = r->seconds,
                              .failure = r->identified ? NULL : r->verdict,
+                             .success = fit->task->control ? r->verdict : NULL,
                              .stage_count = 3,
                              .stages = stages,
                              .stage_seconds = seconds,
@@ -279,6 +278,7 @@ pl_status pl_fit_report(pl_fit *fit, const pl_fit_result *result)
     PL_CHECK(pl_report_create(fit->ctx, &def, &report), done);
     PL_CHECK(add_motions(fit, report), done);
     PL_CHECK(add_fit(fit, report, result), done);
+    PL_CHECK(pl_signals_report(fit, report, result), done);
     PL_CHECK(add_starts(fit, report, result), done);
     PL_CHECK(pl_fit_path(fit, "report.html", path, sizeof path), done);
     status = pl_report_write(report, path);

@@ -9,6 +9,7 @@ typedef struct full_result {
     pl_verdict verdict;
     pl_fit_reason reasons[PL_REASONS_MAX];
     pl_fit_start *starts;
+    pl_signals signals;
     double *numbers, *start_numbers; /* what the arrays point into */
 } full_result;
 
@@ -18,7 +19,7 @@ static pl_status judge(pl_fit *fit, double *error, double *correlation, pl_verdi
     pl_status status = PL_OK;
     const pl_task *task = fit->task;
     const double *x = pl_optimizer_x(fit->optimizer, fit->optimizer->state);
-    bool with_jacobian = fit->def.uncertainty && task->n <= PL_SHOWN_MAX;
+    bool with_jacobian = fit->def.uncertainty && task->n <= PL_SHOWN_MAX && !task->control;
     pl_evidence evidence;
     PL_CHECK(pl_evidence_gather(fit->evaluation, x, with_jacobian, &evidence), done);
     pl_uncertainty(task, x, &evidence, error, correlation);
@@ -85,6 +86,7 @@ pl_status pl_fit_make_result(pl_fit *fit, pl_fit_result **out)
     double *difference = gradient + k * p, *error = difference + k * p, *correlation = error + p;
     split_rows(fit, loss, epsilon2, values, gradient, difference);
     PL_CHECK(judge(fit, error, correlation, &full->verdict), done);
+    PL_CHECK(pl_signals_gather(fit->task, &full->signals), done);
     memcpy(full->labels, fit->labels, sizeof full->labels);
     memcpy(full->units, fit->units, sizeof full->units);
     memcpy(full->truth, fit->truth, sizeof full->truth);
@@ -122,7 +124,12 @@ pl_status pl_fit_make_result(pl_fit *fit, pl_fit_result **out)
                         .rollouts = t->rollouts,
                         .sweeps = t->sweeps,
                         .steps = fit->task->steps,
-                        .tape_bytes = t->tape_bytes};
+                        .tape_bytes = t->tape_bytes,
+                        .goal_count = full->verdict.goal_count,
+                        .goals = full->verdict.goals,
+                        .signal_count = full->signals.count,
+                        .signal_names = full->signals.names,
+                        .signals = full->signals.values};
     PL_CHECK(list_starts(fit, full), done);
     full->result.starts = full->starts;
     *out = &full->result;
@@ -138,6 +145,7 @@ void pl_fit_result_free(const pl_task *task, pl_fit_result *result)
     if (!result)
         return;
     full_result *full = (full_result *)result;
+    pl_signals_free(task->ctx, &full->signals);
     pl_free(task->ctx, full->starts);
     pl_free(task->ctx, full->numbers);
     pl_free(task->ctx, full->start_numbers);

@@ -30,7 +30,12 @@ typedef enum pl_spread {
     PL_SPREAD_ELEMENT, /* one for each element: materials */
     PL_SPREAD_STEP,    /* one for each step: inputs */
     PL_SPREAD_VERTEX,  /* one for each vertex: initial velocity and position */
+    PL_SPREAD_SIGNAL,  /* the coefficients of a signal over the steps: inputs */
 } pl_spread;
+
+/* Inputs over time by few numbers; see signal.c. */
+typedef enum pl_signal { PL_SIGNAL_NONE, PL_SIGNAL_SINUSOID, PL_SIGNAL_SPLINE } pl_signal;
+enum { PL_SINUSOID_OFFSET, PL_SINUSOID_AMPLITUDE, PL_SINUSOID_FREQUENCY, PL_SINUSOID_PHASE };
 
 /* p = x, p = exp(x), or p = lower + (upper - lower) / (1 + exp(-x)) */
 typedef enum pl_map { PL_MAP_NONE, PL_MAP_LOG, PL_MAP_LOGIT } pl_map;
@@ -42,13 +47,25 @@ typedef struct pl_unknown {
     int owner;           /* index of the body, collider, pin, force or wind */
     double direction[3]; /* of inputs and starts: p times this is added to the scene's own value */
     pl_spread spread;
+    pl_signal signal;
+    int knots, degree;                  /* of a spline */
+    double amplitude, frequency, phase; /* initial ones of a sinusoid: as the value, Hz, rad */
+    double frequency_range[2];          /* Hz */
     pl_map map;
-    double initial, truth; /* physical; truth is NaN when not known */
+    double initial, truth; /* physical; truth is NaN when not known; of a sinusoid its offset */
     double lower, upper;   /* physical */
     double prior;          /* weight of (x - x_initial)^2 in the loss */
     double smooth;         /* weight of (x_k+1 - x_k)^2 over the steps */
     int first, count;
 } pl_unknown;
+
+/* Entries of a signal, and in which interval the i-th may be, starting where. */
+int pl_signal_count(const pl_unknown *u);
+void pl_signal_box(const pl_unknown *u, int i, double *initial, double *lower, double *upper);
+/* The value that the entries p [count] of an input give in a step, from 0 of `steps`, h s each; and its
+ * derivative by one of them. */
+double pl_signal_value(const pl_unknown *u, const double *p, int step, int steps, double h);
+double pl_signal_slope(const pl_unknown *u, const double *p, int entry, int step, int steps, double h);
 
 double pl_map_to_x(const pl_unknown *u, double p);
 double pl_map_to_p(const pl_unknown *u, double x);
@@ -62,19 +79,34 @@ typedef enum pl_loss_kind {
     PL_TERM_MARKERS, /* points fixed to the surface */
     PL_TERM_CENTRE,  /* centre of mass */
     PL_TERM_CLOUD,   /* distance of given points to the surface */
+    PL_TERM_SHAPE,   /* of every vertex from where the nearest rigid motion takes it */
+    PL_TERM_EFFORT,  /* of inputs: from here on a pl_input_term */
+    PL_TERM_SMOOTHNESS,
 } pl_loss_kind;
+
+/* Where a term's targets come from; all but the first two are goals. */
+typedef enum pl_target_source {
+    PL_TARGET_SIMULATED, /* at the true values */
+    PL_TARGET_FILE,
+    PL_TARGET_PATH,  /* keyframes of the task */
+    PL_TARGET_START, /* where the points are at the start */
+    PL_TARGET_AHEAD, /* a distance from there: only what is missing of it counts */
+} pl_target_source;
 
 /*
  * loss += weight * mean over the target's rows of |point - target|^2. A point is a fixed combination
  * sum_k coefficient[k] x[vertex[k]] of vertices, or for a cloud the surface's point nearest to the
- * target. As residuals: sqrt(weight / rows) times the difference (3 each), or times the distance (1
- * each).
+ * target. As residuals: sqrt(weight / rows) times the difference (3 each), or times the distance or the
+ * component along a direction (1 each).
  */
 typedef struct pl_loss_term {
     pl_loss_kind kind;
     int body; /* -1 = all, of positions and velocities */
     double weight;
-    bool simulated; /* the target is */
+    pl_target_source source;
+    double along[3]; /* unit: only this component of a difference counts; 0 = all of it */
+    double distance; /* m along it, of PL_TARGET_AHEAD */
+    double within;   /* m rms: a goal this near is reached; 0 = not stated */
     int point_count, width;
     int *vertex;         /* [point_count, width], of the scene */
     double *coefficient; /* [point_count, width] */
@@ -92,9 +124,21 @@ static inline int pl_term_rows(const pl_loss_term *term)
     return term->first[term->step_count];
 }
 
+static inline bool pl_term_is_goal(const pl_loss_term *term)
+{
+    return term->source > PL_TARGET_FILE;
+}
+
+/* Residuals of a row. */
+static inline int pl_term_width(const pl_loss_term *term)
+{
+    bool along = term->along[0] != 0 || term->along[1] != 0 || term->along[2] != 0;
+    return term->kind == PL_TERM_CLOUD || along ? 1 : 3;
+}
+
 static inline int pl_term_residuals(const pl_loss_term *term)
 {
-    return (term->kind == PL_TERM_CLOUD ? 1 : 3) * pl_term_rows(term);
+    return pl_term_width(term) * pl_term_rows(term);
 }
 
 /* A residual for a difference of 1 m. */
@@ -102,6 +146,30 @@ static inline double pl_term_scale(const pl_loss_term *term)
 {
     return sqrt(term->weight / pl_term_rows(term));
 }
+
+/*
+ * A term of inputs u instead of states, over the rows and columns of a channel that its owner has:
+ *     effort      weight * mean over steps and entries of (u_t - rest)^2
+ *     smoothness  weight * mean of (u_t - u_t-1)^2, from the second step on
+ * rest is that of the file, or the scene's own value.
+ */
+typedef struct pl_input_term {
+    pl_loss_kind kind;
+    double weight, rest; /* rest NaN = the scene's own */
+    pl_quantity of;
+    pl_span rows;              /* of a step */
+    int first_step, last_step; /* from 1 */
+    int first_residual;
+} pl_input_term;
+
+/* What the keys of a term are read into. */
+typedef struct pl_term_source {
+    pl_loss_kind kind;
+    double weight, along[3], distance, within, rest;
+    bool keep, relative;
+    int quantity; /* index; -1 = none */
+    int first_step, last_step, every;
+} pl_term_source;
 
 /* ------------------------------------------------------------------------------- task */
 
@@ -145,10 +213,13 @@ struct pl_task {
     pl_channels wanted; /* of the unknowns */
     int term_count;
     pl_loss_term *terms;
+    int input_term_count;
+    pl_input_term *input_terms;
+    bool control;            /* there are goals: the unknowns are chosen, not identified */
     bool simulated_targets;  /* of any term */
     bool complete;           /* targets are there */
     int data_residual_count; /* of the terms */
-    int residual_count;      /* with the unknowns' regularisers */
+    int residual_count;      /* with the unknowns' regularisers, and last the input terms */
     pl_optimizer_def optimizer;
     pl_continuation continuation;
     pl_gradient_check check;
@@ -168,6 +239,8 @@ pl_status pl_task_prepare_inputs(pl_task *task);
 pl_status pl_task_set_epsilon2(pl_task *task, double epsilon2);
 /* Sets the scene's parameters and the task's inputs to x; state (may be NULL) starts accordingly. */
 pl_status pl_task_apply(pl_task *task, const double *x, pl_state *state);
+/* The value of entry i of x, which is unknown u's. */
+double pl_task_value(const pl_task *task, const pl_unknown *u, int i, double x);
 /* x [n] of the true values. */
 void pl_task_true_x(const pl_task *task, double *x);
 /* x [n] of a starting point: the initial values, and from 1 on drawn between the bounds. */
@@ -182,6 +255,22 @@ pl_status pl_task_read_terms(pl_task *task, const pl_document *document);
 void pl_loss_term_free(pl_context *ctx, pl_loss_term *term);
 /* step, x, y, z rows of a target file. */
 pl_status pl_target_read(pl_context *ctx, const char *path, pl_loss_term *term);
+/* The targets of a goal: its steps, and a path, the start, or a distance from it. */
+pl_status pl_task_set_goal(pl_task *task, const pl_document *document, const json_t *object,
+                           const pl_place *place, const pl_term_source *source, pl_loss_term *term);
+/* A term of inputs, of a document whose unknowns have been read. */
+pl_status pl_task_read_input_term(const pl_task *task, const pl_document *document,
+                                  const json_t *object, const pl_place *place,
+                                  const pl_term_source *source, pl_input_term *out);
+int pl_input_term_residuals(const pl_input_term *term);
+/* Sum of the input terms at the inputs of the last pl_task_apply; adds its derivatives to gradient,
+ * which may be NULL. */
+double pl_task_input_loss(const pl_task *task, pl_gradient *gradient);
+/* Their residuals into r, or with a direction of the inputs the derivatives along it. */
+void pl_task_input_residual(const pl_task *task, const pl_gradient *along, double *r);
+/* Whose: the index of an owner, by name or by number. */
+pl_status pl_task_find_owner(const pl_document *document, const pl_scene *scene, pl_owner owner,
+                             const json_t *of, const pl_place *place, int *index);
 /* Targets that no file gave, from the trajectory of the true values. */
 pl_status pl_task_record_targets(pl_task *task, pl_rollout *rollout);
 

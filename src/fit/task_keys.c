@@ -25,10 +25,12 @@ static const char *quantity_name(int index)
 /* In the order of pl_spread and pl_map. */
 static const char *const spread_names[] = {"one", "element", "step", "vertex", NULL};
 static const char *const map_names[] = {"none", "log", "logit", NULL};
+static const char *const signal_names[] = {"none", "sinusoid", "spline", NULL};
 
 static void unknown_defaults(void *into)
 {
-    *(pl_unknown *)into = (pl_unknown){.truth = NAN, .lower = -INFINITY, .upper = INFINITY};
+    *(pl_unknown *)into = (pl_unknown){
+        .truth = NAN, .lower = -INFINITY, .upper = INFINITY, .knots = 8, .degree = 3, .frequency = 1};
 }
 
 static const pl_key unknown_keys[] = {
@@ -36,9 +38,9 @@ static const pl_key unknown_keys[] = {
     {"quantity", PL_KEY_CHOICE, AT(pl_unknown, index), .choice = quantity_name, .required = true,
      .doc = "What is not known. Velocity and position are those at the start."},
     {"of", PL_KEY_REFERENCE, UNREAD,
-     .doc = "Whose: the name or index of a body or collider, the index of a pin, force or wind; by "
-            "default "
-            "the first."},
+     .doc =
+         "Whose: the name or index of a body or collider, the index of a pin, force, wind or muscle, "
+         "or \"all\": an unknown for each of them; by default the first."},
     {"direction", PL_KEY_VECTOR, AT(pl_unknown, direction), .length = 3,
      .doc = "Of vectors: the unknown times this is added to what the scene says. A rotation turns "
             "about it."},
@@ -46,6 +48,21 @@ static const pl_key unknown_keys[] = {
      .doc = "One number, or one for each element (materials), step (force, wind, pin_target, "
             "collider_...) or "
             "vertex (velocity, position)."},
+    {"signal", PL_KEY_CHOICE, AT(pl_unknown, signal), .choices = signal_names,
+     .doc = "Of inputs, in place of a number for each step: initial + amplitude sin(2 pi frequency t + "
+            "phase), cut off at the bounds, or a spline; its numbers are the unknowns."},
+    {"knots", PL_KEY_INTEGER, AT(pl_unknown, knots), FROM(2),
+     .doc = "Of a spline: how many control values, evenly over the steps."},
+    {"degree", PL_KEY_INTEGER, AT(pl_unknown, degree), BETWEEN(1, 3),
+     .doc = "Of a spline: 1 = straight between the control values, 3 = cubic."},
+    {"amplitude", PL_KEY_NUMBER, AT(pl_unknown, amplitude), .doc = "Of a sinusoid, at first."},
+    {"frequency", PL_KEY_NUMBER, AT(pl_unknown, frequency), NOT_NEGATIVE, .unit = "Hz",
+     .doc = "Of a sinusoid, at first."},
+    {"phase", PL_KEY_NUMBER, AT(pl_unknown, phase), .unit = "rad", .doc = "Of a sinusoid, at first."},
+    {"frequency_range", PL_KEY_VECTOR, AT(pl_unknown, frequency_range), .length = 2, NOT_NEGATIVE,
+     .unit = "Hz",
+     .doc = "Smallest and largest frequency, alike for a fixed one; by default 0 to a period of four "
+            "steps."},
     {"initial", PL_KEY_NUMBER, AT(pl_unknown, initial), .required = true,
      .doc = "Where the fit starts."},
     {"true", PL_KEY_NUMBER, UNREAD,
@@ -66,32 +83,60 @@ const pl_spec pl_spec_unknown = {
 
 /* In the order of pl_loss_kind. */
 static const char *const term_names[] = {"positions",      "velocities",  "markers",
-                                         "centre_of_mass", "point_cloud", NULL};
+                                         "centre_of_mass", "point_cloud", "shape",
+                                         "effort",         "smoothness",  NULL};
 
 static void term_defaults(void *into)
 {
-    *(pl_loss_term *)into = (pl_loss_term){.body = -1, .weight = 1};
+    *(pl_term_source *)into = (pl_term_source){.weight = 1, .rest = NAN, .quantity = -1, .every = 1};
 }
 
 static const pl_key term_keys[] = {
-    {"kind", PL_KEY_CHOICE, AT(pl_loss_term, kind), .choices = term_names, .required = true,
+    {"kind", PL_KEY_CHOICE, AT(pl_term_source, kind), .choices = term_names, .required = true,
      .doc = "What is compared with the target, as a mean of squared distances: all vertices, points of "
-            "the "
-            "surface, the centre of mass, or given points with the nearest ones of the surface."},
+            "the surface, the centre of mass, given points with the nearest ones of the surface, or a "
+            "body's shape with that of the start, wherever it is. Of inputs: the mean square of their "
+            "difference from a rest value (effort), or from one step to the next (smoothness)."},
     {"body", PL_KEY_REFERENCE, UNREAD,
      .doc = "Name or index. By default all bodies (positions, velocities) or the first."},
     {"points", PL_KEY_POINTS, UNREAD, .length = 3, .unit = "m",
      .doc = "Of markers: each sits where the surface is nearest to this at the start."},
     {"steps", PL_KEY_INTEGERS, UNREAD, .length = -1, FROM(1),
-     .doc = "After which steps to compare with the simulated target; by default the last."},
+     .doc = "After which steps to compare with a simulated target or a goal; by default the last, or "
+            "those of the goal."},
     {"target", PL_KEY_TEXT, UNREAD,
      .doc = "CSV file of rows step, x, y, z (m, or m/s), relative to the task; it says the steps. "
             "Without it "
             "the target is simulated at the true values."},
-    {"weight", PL_KEY_NUMBER, AT(pl_loss_term, weight), POSITIVE, .doc = "Of this term in the loss."},
+    {"path", PL_KEY_ROWS, UNREAD, .length = 3, .unit = "m",
+     .doc =
+         "A goal: where the one point should be over time, rows [s, x, y, z], straight between them; "
+         "by default after every step from the first to the last."},
+    {"relative", PL_KEY_BOOLEAN, AT(pl_term_source, relative),
+     .doc = "The path is given from where the point is at the start."},
+    {"keep", PL_KEY_BOOLEAN, AT(pl_term_source, keep),
+     .doc = "A goal: the points stay where they are at the start; by default after every step."},
+    {"distance", PL_KEY_NUMBER, AT(pl_term_source, distance), POSITIVE, .unit = "m",
+     .doc = "A goal: the points go at least this far from the start, along the direction; what is "
+            "missing counts. By default after the last step."},
+    {"along", PL_KEY_VECTOR, AT(pl_term_source, along), .length = 3,
+     .doc = "Only the component of differences along this counts."},
+    {"within", PL_KEY_NUMBER, AT(pl_term_source, within), POSITIVE, .unit = "m",
+     .doc = "A goal is reached when the root mean square of what is left is at most this."},
+    {"first_step", PL_KEY_INTEGER, AT(pl_term_source, first_step), FROM(1),
+     .doc = "Of goals and inputs: the first of the steps that count."},
+    {"last_step", PL_KEY_INTEGER, AT(pl_term_source, last_step), FROM(1), .doc = "And the last."},
+    {"every", PL_KEY_INTEGER, AT(pl_term_source, every), FROM(1),
+     .doc = "Of goals: after every this many steps, counted back from the last."},
+    {"quantity", PL_KEY_CHOICE, AT(pl_term_source, quantity), .choice = quantity_name,
+     .doc = "Of effort and smoothness: the input, one that an unknown drives."},
+    {"of", PL_KEY_REFERENCE, UNREAD, .doc = "Whose input, as in unknowns; by default of all."},
+    {"rest", PL_KEY_NUMBER, AT(pl_term_source, rest),
+     .doc = "Of effort: the value that costs nothing, by default the scene's own."},
+    {"weight", PL_KEY_NUMBER, AT(pl_term_source, weight), POSITIVE, .doc = "Of this term in the loss."},
 };
 const pl_spec pl_spec_term = {
-    .title = "loss term", COUNT(term_keys), .size = sizeof(pl_loss_term), .defaults = term_defaults};
+    .title = "loss term", COUNT(term_keys), .size = sizeof(pl_term_source), .defaults = term_defaults};
 
 /* ------------------------------------------------------------------------------- optimiser */
 

@@ -294,6 +294,7 @@ void pl_task_destroy(pl_task *task)
     for (int k = 0; k < task->term_count; k++)
         pl_loss_term_free(ctx, &task->terms[k]);
     pl_free(ctx, task->terms);
+    pl_free(ctx, task->input_terms);
     pl_free(ctx, task->unknowns);
     pl_free(ctx, task->name);
     pl_free(ctx, task->path);

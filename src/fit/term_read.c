@@ -305,19 +305,65 @@ static bool all_true_values_known(const pl_task *task)
     return true;
 }
 
+/* Which of its keys says where the target is, and whether the others go with it. */
+static pl_status choose_source(const pl_document *document, const json_t *object, const pl_place *place,
+                               const pl_term_source *source, pl_loss_term *term)
+{
+    const struct {
+        const char *key;
+        bool given;
+        pl_target_source is;
+    } sources[] = {{"target", json_object_get(object, "target"), PL_TARGET_FILE},
+                   {"path", json_object_get(object, "path"), PL_TARGET_PATH},
+                   {"keep", source->keep || term->kind == PL_TERM_SHAPE, PL_TARGET_START},
+                   {"distance", json_object_get(object, "distance"), PL_TARGET_AHEAD}};
+    double length = pl_norm3(source->along);
+    int given = 0;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        if (sources[i].given) {
+            term->source = sources[i].is;
+            given++;
+        }
+    if (given > 1)
+        return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                "expected one of \"target\", \"path\", \"keep\" and \"distance\"; a "
+                                "shape is always kept");
+    if (pl_term_is_goal(term) && (term->kind == PL_TERM_VELOCITIES || term->kind == PL_TERM_CLOUD))
+        return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                "velocities and point clouds are compared with a target, not a goal");
+    if (!pl_term_is_goal(term) && (source->first_step || source->last_step || source->every > 1 ||
+                                   source->relative || source->within > 0))
+        return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                "first_step, last_step, every, relative and within go with goals: "
+                                "\"path\", \"keep\", \"distance\"");
+    if (term->source == PL_TARGET_AHEAD && length == 0)
+        return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                "\"along\" is missing: which way is \"distance\"?");
+    if (length > 0 && (term->kind >= PL_TERM_CLOUD || term->kind == PL_TERM_VELOCITIES))
+        return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                "\"along\" goes with positions, markers and centre_of_mass only");
+    for (int k = 0; k < 3 && length > 0; k++)
+        term->along[k] = source->along[k] / length;
+    return PL_OK;
+}
+
 static pl_status read_term(pl_task *task, const pl_document *document, const json_t *object,
-                           const pl_place *place, pl_loss_term *term)
+                           const pl_place *place, const pl_term_source *source, pl_loss_term *term)
 {
     const json_t *points = json_object_get(object, "points"), *steps = json_object_get(object, "steps");
     const char *target = json_string_value(json_object_get(object, "target"));
-    pl_spec_term.defaults(term);
-    pl_spec_read(&pl_spec_term, object, term);
+    *term = (pl_loss_term){.kind = source->kind,
+                           .body = -1,
+                           .weight = source->weight,
+                           .distance = source->distance,
+                           .within = source->within};
     PL_TRY(find_body(task, document, json_object_get(object, "body"), place, term));
     if (points && term->kind != PL_TERM_MARKERS)
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT, "\"points\" go with markers only");
     if (steps && target)
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
                                 "\"steps\" and \"target\": the target file says the steps");
+    PL_TRY(choose_source(document, object, place, source, term));
     if (term->kind == PL_TERM_MARKERS)
         PL_TRY(marker_stencil(task, document, points, place, term));
     else if (term->kind == PL_TERM_CENTRE)
@@ -326,15 +372,18 @@ static pl_status read_term(pl_task *task, const pl_document *document, const jso
         PL_TRY(cloud_stencil(task, term));
     else
         PL_TRY(vertex_stencil(task, term));
-    if (target)
+    if (term->source == PL_TARGET_FILE)
         return load_target(task, document, target, place, term);
+    if (pl_term_is_goal(term)) {
+        task->control = true;
+        return pl_task_set_goal(task, document, object, place, source, term);
+    }
     if (!all_true_values_known(task))
         return pl_document_fail(
             document, place, PL_ERROR_ARGUMENT,
             "expected \"target\": without \"true\" values of all unknowns it cannot be "
             "simulated");
     task->simulated_targets = true;
-    term->simulated = true;
     return plan_target(task, document, steps, place, term);
 }
 
@@ -347,17 +396,39 @@ pl_status pl_task_read_terms(pl_task *task, const pl_document *document)
     if (count == 0)
         return pl_document_fail(document, &at, PL_ERROR_ARGUMENT, "expected at least one term");
     PL_NEW(task->ctx, task->terms, count, done);
+    PL_NEW(task->ctx, task->input_terms, count, done);
     for (int k = 0; k < count; k++) {
         const pl_place here = {&at, NULL, k};
-        pl_loss_term *term = &task->terms[task->term_count++];
-        PL_CHECK(read_term(task, document, json_array_get(list, (size_t)k), &here, term), done);
-        term->first_residual = residuals;
-        residuals += pl_term_residuals(term);
+        const json_t *object = json_array_get(list, (size_t)k);
+        pl_term_source source;
+        pl_spec_term.defaults(&source);
+        pl_spec_read(&pl_spec_term, object, &source);
+        if (source.kind >= PL_TERM_EFFORT)
+            PL_CHECK(pl_task_read_input_term(task, document, object, &here, &source,
+                                             &task->input_terms[task->input_term_count++]),
+                     done);
+        else
+            PL_CHECK(
+                read_term(task, document, object, &here, &source, &task->terms[task->term_count++]),
+                done);
+    }
+    if (task->term_count == 0) {
+        status = pl_document_fail(document, &at, PL_ERROR_ARGUMENT,
+                                  "expected a term of the motion beside those of inputs");
+        goto done;
+    }
+    for (int k = 0; k < task->term_count; k++) {
+        task->terms[k].first_residual = residuals;
+        residuals += pl_term_residuals(&task->terms[k]);
     }
     task->data_residual_count = residuals;
     for (int k = 0; k < task->unknown_count; k++) {
         const pl_unknown *u = &task->unknowns[k];
         residuals += (u->prior > 0 ? u->count : 0) + (u->smooth > 0 ? u->count - 1 : 0);
+    }
+    for (int k = 0; k < task->input_term_count; k++) {
+        task->input_terms[k].first_residual = residuals;
+        residuals += pl_input_term_residuals(&task->input_terms[k]);
     }
     task->residual_count = residuals;
 done:
@@ -373,7 +444,7 @@ pl_status pl_task_record_targets(pl_task *task, pl_rollout *rollout)
     PL_NEW(task->ctx, v, n, done);
     for (int k = 0; k < task->term_count; k++) {
         pl_loss_term *term = &task->terms[k];
-        for (int i = 0; term->simulated && i < term->step_count; i++) {
+        for (int i = 0; term->source == PL_TARGET_SIMULATED && i < term->step_count; i++) {
             PL_CHECK(pl_rollout_state(rollout, term->steps[i], q, v), done);
             const double *x = term->kind == PL_TERM_VELOCITIES ? v : q;
             for (int j = 0; j < term->point_count; j++) {

@@ -68,6 +68,13 @@ bool pl_quantity_at(int index, pl_quantity *out)
     return false;
 }
 
+/* Bounds are exact: exp(log(p)) need not be p. */
+double pl_task_value(const pl_task *task, const pl_unknown *u, int i, double x)
+{
+    return u->map == PL_MAP_NONE ? pl_clip(x, task->lower[i], task->upper[i])
+                                 : pl_clip(pl_map_to_p(u, x), u->lower, u->upper);
+}
+
 /* ------------------------------------------------------------------------------- into the scene */
 
 static void turn_pose(double *pose, const double axis_angle[3])
@@ -105,8 +112,9 @@ static void drive(pl_task *task, const pl_unknown *u)
     pl_channel channel = u->of.channel;
     pl_span span = pl_channel_span(task->scene, channel, u->owner);
     size_t width = (size_t)pl_channel_get(channel)->width;
+    double h = task->scene->params.values->def.time_step;
     for (int step = 0; step < task->steps; step++) {
-        double p = task->p[u->first + (u->spread == PL_SPREAD_STEP ? step : 0)];
+        double p = pl_signal_value(u, task->p + u->first, step, task->steps, h);
         size_t first = pl_channel_size(task->scene, channel, step) + (size_t)span.first;
         for (int k = 0; k < span.count; k++)
             add_to_row(u, p, task->input[channel] + width * (first + (size_t)k));
@@ -137,7 +145,7 @@ pl_status pl_task_apply(pl_task *task, const double *x, pl_state *state)
     for (int k = 0; k < task->unknown_count; k++) {
         const pl_unknown *u = &task->unknowns[k];
         for (int i = u->first; i < u->first + u->count; i++)
-            task->p[i] = pl_clip(pl_map_to_p(u, x[i]), u->lower, u->upper);
+            task->p[i] = pl_task_value(task, u, i, x[i]);
         if (role_of(u) == PL_PARAMETER) {
             pl_status status = pl_params_set(pl_scene_params(task->scene), u->of.channel, u->owner,
                                              u->count, task->p + u->first);
@@ -176,16 +184,19 @@ static double touch_all(const pl_task *task, const pl_unknown *u, int index, con
     pl_span span = pl_channel_span(task->scene, u->of.channel, u->owner);
     int steps = info->role == PL_INPUT ? task->steps : 1, from = 0;
     double sum = 0;
+    double h = task->scene->params.values->def.time_step, slope = 1;
     if (u->spread == PL_SPREAD_STEP)
         from = index, steps = 1;
-    else if (u->spread != PL_SPREAD_ONE)
+    else if (u->spread == PL_SPREAD_ELEMENT || u->spread == PL_SPREAD_VERTEX)
         span = (pl_span){span.first + index, 1};
     for (int step = from; step < from + steps; step++) {
+        if (info->role == PL_INPUT)
+            slope = pl_signal_slope(u, task->p + u->first, index, step, steps, h);
         size_t first = step > 0 ? pl_channel_size(task->scene, u->of.channel, step) : 0;
         for (int r = span.first; r < span.first + span.count; r++) {
             double *row = g->of[u->of.channel] + (first + (size_t)r) * (size_t)info->gradient_width;
             for (int k = 0; k < u->of.width; k++) {
-                double factor = info->role == PL_PARAMETER ? 1 : u->direction[k];
+                double factor = info->role == PL_PARAMETER ? 1 : slope * u->direction[k];
                 if (add)
                     row[u->of.column + k] += *add * factor;
                 else

@@ -5,32 +5,30 @@
 
 #include <stdio.h>
 
-/* The owner's index, by name or by number. */
-static pl_status find_owner(const pl_document *document, const pl_scene *scene, pl_unknown *u,
-                            const json_t *of, const pl_place *place)
+pl_status pl_task_find_owner(const pl_document *document, const pl_scene *scene, pl_owner owner,
+                             const json_t *of, const pl_place *place, int *index)
 {
-    pl_owner owner = pl_channel_get(u->of.channel)->owner;
     const char *kind = pl_owner_name(owner);
     bool body = owner == PL_OWNER_BODY, collider = owner == PL_OWNER_COLLIDER;
     int count = pl_scene_owner_count(scene, owner);
     const pl_place here = {place, "of", 0};
-    u->owner = 0;
+    *index = 0;
     if (json_is_string(of)) {
         const char *name = json_string_value(of);
-        for (u->owner = 0; u->owner < count; u->owner++) {
-            if ((body && strcmp(scene->bodies[u->owner].name, name) == 0) ||
-                (collider && strcmp(scene->colliders[u->owner].name, name) == 0))
+        for (; *index < count; ++*index) {
+            if ((body && strcmp(scene->bodies[*index].name, name) == 0) ||
+                (collider && strcmp(scene->colliders[*index].name, name) == 0))
                 return PL_OK;
         }
         return pl_document_fail(document, &here, PL_ERROR_ARGUMENT, "the scene has no %s named \"%s\"",
                                 kind, name);
     }
     if (of)
-        u->owner = (int)json_integer_value(of);
-    if (u->owner < 0 || u->owner >= count)
+        *index = (int)json_integer_value(of);
+    if (*index < 0 || *index >= count)
         return pl_document_fail(document, of ? &here : place, PL_ERROR_ARGUMENT,
                                 "expected a %s of the scene, which has %d, got index %d", kind, count,
-                                u->owner);
+                                *index);
     return PL_OK;
 }
 
@@ -38,7 +36,7 @@ static pl_status count_entries(const pl_document *document, const pl_task *task,
                                const pl_place *place)
 {
     const pl_channel_info *info = pl_channel_get(u->of.channel);
-    const pl_place here = {place, "for_each", 0};
+    const pl_place here = {place, u->signal ? "signal" : "for_each", 0};
     bool fits = true;
     u->count = pl_channel_span(task->scene, u->of.channel, u->owner).count;
     switch (u->spread) {
@@ -54,6 +52,10 @@ static pl_status count_entries(const pl_document *document, const pl_task *task,
         break;
     case PL_SPREAD_VERTEX:
         fits = info->role == PL_START;
+        break;
+    case PL_SPREAD_SIGNAL:
+        fits = info->role == PL_INPUT;
+        u->count = pl_signal_count(u);
         break;
     }
     return fits
@@ -74,6 +76,27 @@ static void limit_physically(pl_unknown *u)
         u->upper = fmin(u->upper, info->upper);
     if (u->of.channel == PL_FRICTION)
         u->lower = fmax(u->lower, 1e-3); /* 0 is another law, without friction and without a slope */
+}
+
+static pl_status check_signal(const pl_document *document, const json_t *object, const pl_place *place,
+                              const pl_task *task, pl_unknown *u)
+{
+    const pl_place knots = {place, "knots", 0}, range = {place, "frequency_range", 0};
+    if (u->signal == PL_SIGNAL_NONE)
+        return PL_OK;
+    if (json_object_get(object, "for_each") || u->map != PL_MAP_NONE || !isnan(u->truth))
+        return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                "\"for_each\", \"map\" and \"true\" do not go with a signal");
+    if (u->signal == PL_SIGNAL_SPLINE && u->knots < u->degree + 1)
+        return pl_document_fail(document, &knots, PL_ERROR_ARGUMENT,
+                                "expected more than the degree, %d, got %d", u->degree, u->knots);
+    if (!json_object_get(object, "frequency_range"))
+        u->frequency_range[1] = fmax(u->frequency, 0.25 / task->scene->params.values->def.time_step);
+    if (u->frequency < u->frequency_range[0] || u->frequency > u->frequency_range[1])
+        return pl_document_fail(document, &range, PL_ERROR_ARGUMENT,
+                                "expected \"frequency\", %g Hz, to be within", u->frequency);
+    u->spread = PL_SPREAD_SIGNAL;
+    return PL_OK;
 }
 
 static pl_status check_values(const pl_document *document, const pl_unknown *u, const pl_place *place)
@@ -103,8 +126,21 @@ static pl_status check_values(const pl_document *document, const pl_unknown *u, 
     return PL_OK;
 }
 
+/* How many unknowns an entry of the list is: one, or one for each owner. */
+static int owners_of(const pl_scene *scene, const json_t *object)
+{
+    const char *of = json_string_value(json_object_get(object, "of"));
+    pl_unknown u;
+    pl_spec_unknown.defaults(&u);
+    pl_spec_read(&pl_spec_unknown, object, &u);
+    pl_quantity_at(u.index, &u.of);
+    int count = pl_scene_owner_count(scene, pl_channel_get(u.of.channel)->owner);
+    return of && strcmp(of, "all") == 0 && count > 0 ? count : 0;
+}
+
+/* which: the owner, when the entry is of all of them; else -1. */
 static pl_status read_unknown(pl_task *task, const pl_document *document, const json_t *object,
-                              const pl_place *place, pl_unknown *u)
+                              const pl_place *place, int which, pl_unknown *u)
 {
     const json_t *name = json_object_get(object, "name"), *value;
     pl_spec_unknown.defaults(u);
@@ -125,12 +161,18 @@ static pl_status read_unknown(pl_task *task, const pl_document *document, const 
             document, place, PL_ERROR_ARGUMENT,
             "expected \"lower\" and \"upper\": \"starts\" draws values between them");
     limit_physically(u);
+    PL_TRY(check_signal(document, object, place, task, u));
     PL_TRY(check_values(document, u, place));
     if (task->starts > 1 && u->map == PL_MAP_LOG && !(u->lower > 0))
         return pl_document_fail(
             document, place, PL_ERROR_ARGUMENT,
             "expected \"lower\" > 0: \"starts\" draws logarithms between the bounds");
-    PL_TRY(find_owner(document, task->scene, u, json_object_get(object, "of"), place));
+    u->owner = which;
+    if (which < 0)
+        PL_TRY(pl_task_find_owner(document, task->scene, pl_channel_get(u->of.channel)->owner,
+                                  json_object_get(object, "of"), place, &u->owner));
+    else
+        snprintf(u->name + strlen(u->name), sizeof u->name - strlen(u->name), " %d", which);
     PL_TRY(count_entries(document, task, u, place));
     u->first = task->n;
     task->n += u->count;
@@ -153,6 +195,8 @@ static void set_box(pl_task *task, const pl_unknown *u)
         task->initial[i] = initial;
         task->lower[i] = logit ? -reach : u->map == PL_MAP_LOG ? log(fmax(u->lower, 0)) : u->lower;
         task->upper[i] = logit ? reach : pl_map_to_x(u, u->upper);
+        if (u->spread == PL_SPREAD_SIGNAL)
+            pl_signal_box(u, i - u->first, &task->initial[i], &task->lower[i], &task->upper[i]);
     }
 }
 
@@ -160,18 +204,25 @@ pl_status pl_task_read_unknowns(pl_task *task, const pl_document *document)
 {
     const json_t *list = json_object_get(document->root, "unknowns");
     const pl_place at = {NULL, "unknowns", 0};
-    int count = (int)json_array_size(list);
+    int items = (int)json_array_size(list), count = items;
     pl_status status = PL_OK;
     if (count == 0)
         return pl_document_fail(document, &at, PL_ERROR_ARGUMENT, "expected at least one unknown");
+    for (int k = 0; k < items; k++) {
+        int owners = owners_of(task->scene, json_array_get(list, (size_t)k));
+        count += owners > 0 ? owners - 1 : 0;
+    }
     PL_NEW(task->ctx, task->unknowns, count, done);
-    for (; task->unknown_count < count; task->unknown_count++) {
-        const pl_place here = {&at, NULL, task->unknown_count};
-        pl_unknown *u = &task->unknowns[task->unknown_count];
-        PL_CHECK(
-            read_unknown(task, document, json_array_get(list, (size_t)task->unknown_count), &here, u),
-            done);
-        task->wanted |= PL_BIT(u->of.channel);
+    for (int k = 0; k < items; k++) {
+        const pl_place here = {&at, NULL, k};
+        const json_t *object = json_array_get(list, (size_t)k);
+        int owners = owners_of(task->scene, object);
+        for (int which = owners > 0 ? 0 : -1; which < owners; which++) {
+            pl_unknown *u = &task->unknowns[task->unknown_count];
+            PL_CHECK(read_unknown(task, document, object, &here, which, u), done);
+            task->wanted |= PL_BIT(u->of.channel);
+            task->unknown_count++;
+        }
     }
     PL_NEW(task->ctx, task->initial, task->n, done);
     PL_NEW(task->ctx, task->lower, task->n, done);

@@ -51,18 +51,18 @@ typedef struct judge {
     pl_verdict *out;
 } judge;
 
-static void doubt(judge *j, pl_doubt kind, const char *format, ...) PL_PRINTF(3, 4);
-
-static void doubt(judge *j, pl_doubt kind, const char *format, ...)
+void pl_verdict_doubt(pl_verdict *verdict, pl_doubt kind, const char *format, ...)
 {
-    if (j->out->count == PL_REASONS_MAX)
+    if (verdict->count == PL_REASONS_MAX)
         return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(j->out->texts[j->out->count], PL_REASON_SIZE, format, arguments);
+    vsnprintf(verdict->texts[verdict->count], PL_REASON_SIZE, format, arguments);
     va_end(arguments);
-    j->out->doubts[j->out->count++] = kind;
+    verdict->doubts[verdict->count++] = kind;
 }
+
+#define doubt(j, ...) pl_verdict_doubt((j)->out, __VA_ARGS__)
 
 static const pl_unknown *owner(const judge *j, int i)
 {
@@ -86,21 +86,21 @@ static double size_of(const pl_unknown *u, double p)
     return is_factor(u) ? fabs(p) : fmax(fabs(p), fabs(p - u->initial));
 }
 
-static double value_of(const pl_unknown *u, double x)
+static double value_of(const judge *j, const pl_unknown *u, int i)
 {
-    return pl_clip(pl_map_to_p(u, x), u->lower, u->upper);
+    return pl_task_value(j->task, u, i, j->x[i]);
 }
 
 static bool is_open(const judge *j, const pl_unknown *u, int i)
 {
-    return !(j->error[i] <= OPEN * size_of(u, value_of(u, j->x[i])));
+    return !(j->error[i] <= OPEN * size_of(u, value_of(j, u, i)));
 }
 
 /* Changes of an unknown up to this are none: too small to notice, or within a standard error that says
  * something. */
 static double slack_of(const judge *j, const pl_unknown *u, int i)
 {
-    double seen = NOTICEABLE * size_of(u, value_of(u, j->x[i]));
+    double seen = NOTICEABLE * size_of(u, value_of(j, u, i));
     return is_open(j, u, i) ? seen : fmax(seen, j->error[i]);
 }
 
@@ -267,7 +267,7 @@ static void tell_directions(judge *j, int count, const double *directions)
         doubt(j, PL_DOUBT_DIRECTION, "the data do not determine %s", names);
     else if (entries == 1)
         doubt(j, PL_DOUBT_DIRECTION, "the data do not determine %s: %.4g +- %.2g", names,
-              value_of(owner(j, main), j->x[main]), j->error[main]);
+              value_of(j, owner(j, main), main), j->error[main]);
 }
 
 /* Unknowns without any effect, and null directions of J^T J scaled to unit diagonal. */
@@ -297,7 +297,7 @@ static void judge_spread(judge *j, double *a, double *values)
     double weight[PL_SHOWN_MAX];
     for (int i = 0; i < n; i++) {
         const pl_unknown *u = owner(j, i);
-        double size = size_of(u, value_of(u, j->x[i])); /* 0: nothing to compare with */
+        double size = size_of(u, value_of(j, u, i)); /* 0: nothing to compare with */
         weight[i] = size > 0 ? pl_map_slope(u, j->x[i]) / size : 0;
     }
     for (int i = 0; i < n; i++)
@@ -359,8 +359,9 @@ static void judge_step(judge *j, const char *why)
         return;
     for (int i = 0; i < j->task->n; i++) {
         const pl_unknown *u = owner(j, i);
-        double p = value_of(u, j->x[i]);
-        double next = value_of(u, pl_clip(j->x[i] + step[i], j->task->lower[i], j->task->upper[i]));
+        double p = value_of(j, u, i);
+        double next = pl_task_value(j->task, u, i,
+                                    pl_clip(j->x[i] + step[i], j->task->lower[i], j->task->upper[i]));
         double change = fabs(next - p) / slack_of(j, u, i);
         if (change > worst) {
             worst = change;
@@ -371,7 +372,7 @@ static void judge_step(judge *j, const char *why)
     if (at >= 0)
         doubt(j, PL_DOUBT_CONVERGENCE,
               "not converged (%s): the next step would take %s from %.4g to %.4g%s", why,
-              j->fit->names[at], value_of(owner(j, at), j->x[at]), to, how_far(j, fell, sizeof fell));
+              j->fit->names[at], value_of(j, owner(j, at), at), to, how_far(j, fell, sizeof fell));
 }
 
 /* Without derivatives: the last tenth of the iterations still brought a hundredth of all decrease, or
@@ -424,11 +425,11 @@ static void judge_convergence(judge *j)
 static void judge_truth(judge *j)
 {
     for (int k = 0; k < j->task->term_count; k++)
-        if (!j->task->terms[k].simulated)
+        if (j->task->terms[k].source != PL_TARGET_SIMULATED)
             return;
     for (int k = 0; k < j->task->unknown_count; k++) {
         const pl_unknown *u = &j->task->unknowns[k];
-        double p = value_of(u, j->x[u->first]);
+        double p = value_of(j, u, u->first);
         if (u->spread == PL_SPREAD_ONE && u->first < j->fit->shown &&
             fabs(p - u->truth) > OFF_TRUTH * size_of(u, u->truth))
             doubt(j, PL_DOUBT_MINIMUM, "%s ended at %.4g, the target was simulated with %.4g",
@@ -452,7 +453,7 @@ static void judge_starts(judge *j)
         const double *ended = pl_course_row(fit, course, course->row_count - 1) + PL_ROW_HEAD;
         for (int i = 0; i < fit->shown; i++) {
             const pl_unknown *u = owner(j, i);
-            double p = value_of(u, j->x[i]);
+            double p = value_of(j, u, i);
             double apart = fmax(OFF_TRUTH * size_of(u, p), 3 * slack_of(j, u, i));
             if (fabs(ended[i] - p) > apart) {
                 doubt(j, PL_DOUBT_MINIMUM,
@@ -468,9 +469,9 @@ static void judge_starts(judge *j)
 
 const char *pl_doubt_name(pl_doubt kind)
 {
-    static const char *const names[] = {"bound",       "residual", "direction",
-                                        "convergence", "steps",    "minimum"};
-    return (unsigned)kind <= PL_DOUBT_MINIMUM ? names[kind] : "unknown";
+    static const char *const names[] = {"bound", "residual", "direction", "convergence",
+                                        "steps", "minimum",  "goal"};
+    return (unsigned)kind <= PL_DOUBT_GOAL ? names[kind] : "unknown";
 }
 
 static void write_sentence(const pl_fit *fit, pl_verdict *v)
@@ -512,6 +513,10 @@ pl_status pl_verdict_reach(const pl_fit *fit, const pl_evidence *evidence, const
                .first_loss = first_loss(fit),
                .out = out};
     *out = (pl_verdict){0};
+    if (fit->task->control) {
+        pl_verdict_goals(fit, evidence->residual, out);
+        return PL_OK;
+    }
     measure_residual(&j);
     PL_TRY(measure_motion(&j));
     judge_bounds(&j);

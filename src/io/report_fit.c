@@ -53,8 +53,8 @@ static void add_duration(pl_text *t, double seconds)
 /* "Identified a, b and c": all of them when few, else their number. */
 static void add_subject(pl_text *t, const pl_report_fit *f)
 {
-    if (f->failure) {
-        pl_text_add(t, f->failure);
+    if (f->failure || f->success) {
+        pl_text_add(t, f->failure ? f->failure : f->success);
         return;
     }
     pl_text_add(t, "Identified ");
@@ -77,7 +77,7 @@ static pl_status add_headline(pl_report *report, const pl_report_fit *f)
     for (int i = 0; i < f->parameter_count; i++)
         worst = error_of(f, i) > worst ? error_of(f, i) : worst;
     double first = f->loss[0], last = f->loss[f->iteration_count - 1];
-    if (f->failure) {
+    if (f->failure || f->success) {
         pl_text_add(&t, ". The loss went from ");
         pl_text_add(&t, pl_report_number(number, first, 3));
         pl_text_add(&t, " to ");
@@ -198,8 +198,11 @@ static pl_status add_parameters(pl_report *report, const pl_report_fit *f)
     PL_NEW(report->ctx, cells, COLUMNS * (size_t)rows, done);
     for (int i = 0; i < rows; i++)
         fill_row(f, i, text + 5 * i, cells + COLUMNS * i);
-    PL_CHECK(pl_report_add_section(
-                 report, f->failure ? "Parameters, not identified" : "Identified parameters", NULL),
+    PL_CHECK(pl_report_add_section(report,
+                                   f->success   ? "Parameters"
+                                   : f->failure ? "Parameters, not identified"
+                                                : "Identified parameters",
+                                   NULL),
              done);
     PL_CHECK(pl_report_add_table(report, NULL, COLUMNS, columns, rows, cells), done);
     if (f->correlation && f->parameter_count > 1 && f->parameter_count <= CORRELATED)
