@@ -352,6 +352,22 @@ def check_view_alone(browser, page):
     check(root["webgl"] == "none" and "needs WebGL 2" in text, f"without WebGL the page says: {text}")
 
 
+def check_driven(browser, page, folder):
+    """At the start a plain body and a grey cable; in the end the muscle and the cable are red."""
+    seen = []
+    for time in (0, 0.1):
+        root = browser.open(f"{page}?{time}#t={time}", 900, 600)
+        check(root["cables"] == "1", f"driven: {root}")
+        check(not browser.console, f"driven: console messages: {browser.console}")
+        picture = browser.picture(os.path.join(folder, f"driven{time}.png"), 900, 600, scale=1)
+        seen.append([count_near(picture, rgb, 24) for rgb in ((165, 30, 25), (190, 38, 30), (125, 129, 136))])
+    (dark, red, grey), later = seen
+    check(dark + red < 20 and grey > 200, f"driven: red on {dark} and {red} pixels at the start, grey on {grey}")
+    check(later[0] + later[1] > 4000 and grey - later[2] > 300, f"driven: in the end {later}, at the start {seen[0]}")
+    text = browser.run("document.body.innerText")
+    check("activations up to 0.25" in text and "cables: up to" in text, f"driven: the layers say {text}")
+
+
 def check_plot(browser, url, folder):
     browser.open(url, 640, 400, ready="document.readyState === 'complete' && document.querySelector('circle') !== null")
     picture = browser.picture(os.path.join(folder, "plot.png"), 640, 400, scale=1)
@@ -374,6 +390,7 @@ def main():
         check_exercise(browser, f"file://{folder}/full.html")
         check_pictures(browser, f"file://{folder}/full.html", folder)
         check_fit(browser, f"file://{folder}/fit.html", folder)
+        check_driven(browser, f"file://{folder}/driven.html", folder)
         check_view_alone(browser, f"file://{folder}/view.html")
         check_plot(browser, f"file://{folder}/plot.svg", folder)
     finally:

@@ -3,6 +3,7 @@
 #include "report_sample.h"
 
 #include <pliant/fit.h>
+#include <pliant/io.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,6 +52,46 @@ static void write_fit(pl_context *ctx, const char *folder)
     assert_int_equal(system(command), 0);
     files_remove(out);
     files_remove(directory);
+}
+
+/* A bar with a muscle in its right half, which a cable pulls to the left. */
+static const char *const driven_text =
+    "{\"version\": 1, \"gravity\": [0, 0, 0],"
+    " \"bodies\": [{\"mesh\": {\"bar\": {\"length\": 0.3, \"width\": 0.1, \"height\": 0.1, \"cell\": "
+    "0.05}},"
+    "   \"material\": {\"damping\": 5}}],"
+    " \"pins\": [{\"body\": 0, \"vertices\": {\"group\": \"left\"}}],"
+    " \"muscles\": [{\"body\": 0, \"elements\": {\"box\": [[0.15, -1, -1], [1, 1, 1]]}, \"direction\": "
+    "[1, 0, 0],"
+    "   \"table\": [[0, 0], [0.1, 0.25]]}],"
+    " \"cables\": [{\"points\": [{\"fixed\": [-0.2, 0, 0.2]}, {\"body\": 0, \"at\": [0.1, 0, 0.05]}],"
+    "   \"table\": [[0, 0.4], [0.1, 0.32]]}]}";
+
+/* FOLDER/driven.html: its motion. */
+static void write_driven(pl_context *ctx, const char *folder)
+{
+    char path[512];
+    pl_report *report;
+    pl_scene *scene;
+    pl_sim *sim;
+    pl_state *state;
+    pl_rollout *rollout;
+    pl_rollout_def def = pl_rollout_def_default();
+    def.steps = 10;
+    assert_ok(ctx, pl_scene_load_text(ctx, driven_text, strlen(driven_text), "driven", NULL, 0, NULL,
+                                      &scene, NULL));
+    assert_ok(ctx, pl_sim_create(scene, &sim));
+    assert_ok(ctx, pl_state_create(scene, &state));
+    assert_ok(ctx, pl_rollout_run(sim, state, &def, &rollout));
+    assert_ok(ctx, pl_report_create(ctx, NULL, &report));
+    assert_ok(ctx, pl_report_add_rollout(report, scene, rollout, NULL));
+    snprintf(path, sizeof path, "%s/driven.html", folder);
+    assert_ok(ctx, pl_report_write(report, path));
+    pl_report_destroy(report);
+    pl_rollout_destroy(rollout);
+    pl_state_destroy(scene, state);
+    pl_sim_destroy(sim);
+    pl_scene_destroy(scene);
 }
 
 static void write_samples(pl_context *ctx, const char *folder)
@@ -106,6 +147,7 @@ static void test_in_browser(void **state)
     pl_context *ctx = test_context(1);
     write_samples(ctx, keep ? keep : folder);
     write_fit(ctx, keep ? keep : folder);
+    write_driven(ctx, keep ? keep : folder);
     pl_context_destroy(ctx);
 
     char script[512], command[1200];

@@ -91,8 +91,10 @@ typedef struct pl_report_trajectory {
     int triangle_count;
     const int *triangles; /* [triangle_count, 3] into the vertices */
     int frame_count;
-    const double *frames;    /* [frame_count, vertex_count, 3] m; kept to 1/65535 of a frame's extent */
-    double start, time_step; /* frame i is at start + i time_step, s; default 0 and 0.01 */
+    const double *frames; /* [frame_count, vertex_count, 3] m; kept to 1/65535 of a frame's extent */
+    const double *activation; /* [frame_count, vertex_count], NULL = none: paints the surface, from its
+                                 colour at 0 and below to red at the largest */
+    double start, time_step;  /* frame i is at start + i time_step, s; default 0 and 0.01 */
 } pl_report_trajectory;
 
 PL_API pl_report_trajectory pl_report_trajectory_default(void);
@@ -133,9 +135,9 @@ PL_API pl_status pl_report_add_points(pl_report *report, const pl_report_points 
 /* --- a simulation, as it runs or afterwards */
 
 /*
- * What a simulation did: the surface of all bodies, the cables and the contact forces, frame by frame.
- * The scene has to exist while frames are added. A long one is thinned as it grows: beyond 600 frames
- * every second one is dropped and the pace is halved.
+ * What a simulation did: the surface of all bodies, painted by the activation of muscles, the cables
+ * and the contact forces, frame by frame. The scene has to exist while it is used. A long one is
+ * thinned as it grows: beyond 600 frames every second one is dropped and the pace is halved.
  */
 typedef struct pl_recording pl_recording;
 

@@ -951,6 +951,7 @@ pl_report_trajectory._fields_ = [
     ("triangles", POINTER(c_int)),
     ("frame_count", c_int),
     ("frames", POINTER(c_double)),
+    ("activation", POINTER(c_double)),
     ("start", c_double),
     ("time_step", c_double),
 ]

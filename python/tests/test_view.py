@@ -171,3 +171,32 @@ def test_cables(context, budget):
         (top + [1, 0, 0], q[:, 3:5].mean(1), live[:, 2:]))], axis=1)
     assert live[-1].max() > 0.1
     np.testing.assert_allclose(segments, expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("budget", [0, 1])
+def test_muscles(context, budget):
+    """The surface of a muscle is painted by its activation, elsewhere not; of two muscles the stronger shows."""
+    with pliant.Scene(gravity=(0, 0, 0), context=context) as scene:
+        mesh = pliant.Mesh.bar(0.3, 0.1, 0.1, 0.05, context=context)
+        scene.add_body(mesh, name="arm")
+        scene.add_pin(0, "left")
+        chosen = np.flatnonzero(mesh.vertices[mesh.tets].mean(1)[:, 0] < 0.1)
+        scene.add_muscle(0, chosen, direction=(1, 0, 0), table=([0, 0.04], [0, 0.2]))
+        scene.add_muscle(0, chosen[:3], direction=(1, 0, 0))
+        signal = np.column_stack([np.linspace(0.05, 0.2, 4), [0.1, 0, 0, 0.3]])
+        pages = [data_of(pliant.view(scene.rollout(4, memory_budget=budget, **given)))["trajectories"][0]
+                 for given in ({}, {"activation": signal})]
+    surface = np.unique(mesh.surface())
+    inside = [np.isin(surface, mesh.tets[part]) for part in (chosen, chosen[:3])]
+    assert 0 < inside[1].sum() < inside[0].sum() < len(surface)
+    for page, first, second in ((pages[0], [0, 0.05, 0.1, 0.15, 0.2], [0] * 5),
+                                (pages[1], [0, *signal[:, 0]], [0, *signal[:, 1]])):
+        largest = max(*first, *second)
+        assert page["largest"] == pytest.approx(largest, abs=1e-8)
+        painted = numbers(page["activation"], np.uint8).reshape(5, -1)
+        expected = np.maximum(np.outer(first, inside[0]), np.outer(second, inside[1]))
+        np.testing.assert_allclose(painted, 255 * expected / largest, atol=0.51)
+
+
+def test_bodies_without_muscles_are_plain(everything):
+    assert "activation" not in data_of(pliant.view(everything.rollout()))["trajectories"][0]

@@ -18,9 +18,9 @@ typedef struct forces {
 
 struct pl_recording {
     pl_context *ctx;
-    const pl_scene *scene; /* while frames are added */
-    int vertex_count;      /* of the surface */
-    int *vertices;         /* [vertex_count], of the scene */
+    const pl_scene *scene;
+    int vertex_count; /* of the surface */
+    int *vertices;    /* [vertex_count], of the scene */
     int triangle_count;
     int *triangles; /* [triangle_count, 3] into the surface's vertices */
     char *name;     /* of the only body; NULL when there are several */
@@ -30,6 +30,8 @@ struct pl_recording {
     forces contacts[FRAMES];
     int point_count, segment_count; /* of the cables */
     double *cables[FRAMES];         /* each [segment_count, 7]: from, to, tension */
+    int muscle_count;
+    double *activation[FRAMES]; /* each [muscle_count] */
 };
 
 /* Surface triangles of every body in scene numbering; *triangles grows to [*count, 3]. */
@@ -90,6 +92,7 @@ pl_status pl_recording_create(const pl_scene *scene, pl_recording **out)
     r->stride = 1;
     r->scene = scene;
     pl_cable_lines_count(scene, &r->point_count, &r->segment_count);
+    r->muscle_count = pl_scene_owner_count(scene, PL_OWNER_MUSCLE);
     PL_CHECK(gather_triangles(scene, &r->triangles, &r->triangle_count), done);
     PL_CHECK(gather_vertices(r, info.vertex_count), done);
     if (info.body_count == 1) {
@@ -112,7 +115,8 @@ static void drop_frame(pl_recording *r, int i)
     pl_free(r->ctx, r->frames[i]);
     pl_free(r->ctx, r->contacts[i].numbers);
     pl_free(r->ctx, r->cables[i]);
-    r->cables[i] = NULL;
+    pl_free(r->ctx, r->activation[i]);
+    r->cables[i] = r->activation[i] = NULL;
     r->frames[i] = NULL;
     r->contacts[i] = (forces){0};
 }
@@ -139,7 +143,8 @@ static void halve(pl_recording *r)
         r->frames[i / 2] = r->frames[i];
         r->contacts[i / 2] = r->contacts[i];
         r->cables[i / 2] = r->cables[i];
-        r->cables[i] = NULL;
+        r->activation[i / 2] = r->activation[i];
+        r->cables[i] = r->activation[i] = NULL;
         r->frames[i] = NULL;
         r->contacts[i] = (forces){0};
     }
@@ -189,22 +194,26 @@ done:
 }
 
 static pl_status add_frame(pl_recording *r, double time, const double *q, const pl_contact *contacts,
-                           int count, const double *live)
+                           int count, const double *live, const double *activation)
 {
     pl_status status = PL_OK;
-    double *frame = NULL, *cables = NULL;
+    double *frame = NULL, *cables = NULL, *active = NULL;
     forces f = {0};
     bool kept = r->offered % r->stride == 0;
     if (kept) {
         PL_NEW(r->ctx, frame, 3 * (size_t)r->vertex_count, done);
         PL_CHECK(copy_contacts(r->ctx, q, contacts, count, &f), done);
         PL_CHECK(copy_cables(r, q, live, &cables), done);
+        PL_NEW(r->ctx, active, r->muscle_count, done);
+        for (int m = 0; m < r->muscle_count; m++)
+            active[m] = activation[m];
         for (int i = 0; i < r->vertex_count; i++)
             memcpy(frame + 3 * i, q + 3 * (size_t)r->vertices[i], 3 * sizeof *frame);
         if (r->frame_count == FRAMES)
             halve(r);
         r->frames[r->frame_count] = frame;
         r->cables[r->frame_count] = cables;
+        r->activation[r->frame_count] = active;
         r->contacts[r->frame_count++] = f;
     }
     if (r->offered == 0)
@@ -216,6 +225,7 @@ done:
     if (status != PL_OK) {
         pl_free(r->ctx, frame);
         pl_free(r->ctx, cables);
+        pl_free(r->ctx, active);
         pl_free(r->ctx, f.numbers);
     }
     return status;
@@ -223,10 +233,40 @@ done:
 
 pl_status pl_recording_add(pl_recording *r, const pl_state *state)
 {
-    return add_frame(r, state->time, state->q, state->contacts, state->contact_count, state->live);
+    return add_frame(r, state->time, state->q, state->contacts, state->contact_count, state->live,
+                     state->input[PL_ACTIVATION]);
 }
 
 /* ------------------------------------------------------------------------------- into a report */
+
+/* Of each vertex in each frame the largest of the muscles it is a corner of, [frame_count,
+ * vertex_count]; *out is the caller's. */
+static pl_status paint(const pl_recording *r, double **out)
+{
+    pl_status status = PL_OK;
+    int n = pl_scene_get_info(r->scene).vertex_count, *number = NULL;
+    PL_NEW(r->ctx, *out, (size_t)r->frame_count * (size_t)r->vertex_count, done);
+    PL_NEW(r->ctx, number, n, done); /* of a surface vertex, from 1 */
+    for (int i = 0; i < r->vertex_count; i++)
+        number[r->vertices[i]] = i + 1;
+    for (int m = 0; m < r->muscle_count; m++) {
+        pl_muscle_def muscle;
+        pl_body_info body;
+        PL_CHECK(pl_scene_muscle(r->scene, m, &muscle), done);
+        PL_CHECK(pl_scene_body(r->scene, muscle.body, &body), done);
+        for (int k = 0; k < 4 * muscle.element_count; k++) {
+            int corner = body.mesh->tets[4 * muscle.elements[k / 4] + k % 4];
+            int i = number[body.vertex_offset + corner] - 1;
+            for (int f = 0; i >= 0 && f < r->frame_count; f++) {
+                double *at = *out + (size_t)f * (size_t)r->vertex_count + i;
+                *at = fmax(*at, r->activation[f][m]);
+            }
+        }
+    }
+done:
+    pl_free(r->ctx, number);
+    return status;
+}
 
 static pl_status add_motion(pl_report *report, const pl_recording *r, const pl_report_trajectory *style,
                             double step)
@@ -234,8 +274,10 @@ static pl_status add_motion(pl_report *report, const pl_recording *r, const pl_r
     pl_context *ctx = report->ctx;
     pl_status status = PL_OK;
     size_t row = 3 * (size_t)r->vertex_count;
-    double *frames = NULL;
+    double *frames = NULL, *activation = NULL;
     PL_NEW(ctx, frames, (size_t)r->frame_count * row, done);
+    if (r->muscle_count > 0)
+        PL_CHECK(paint(r, &activation), done);
     for (int i = 0; i < r->frame_count; i++)
         memcpy(frames + (size_t)i * row, r->frames[i], row * sizeof *frames);
     pl_report_trajectory t = *style;
@@ -244,11 +286,13 @@ static pl_status add_motion(pl_report *report, const pl_recording *r, const pl_r
     t.triangles = r->triangles;
     t.frame_count = r->frame_count;
     t.frames = frames;
+    t.activation = activation;
     t.start = r->start;
     t.time_step = step;
     status = pl_report_add_trajectory(report, &t);
 done:
     pl_free(ctx, frames);
+    pl_free(ctx, activation);
     return status;
 }
 
@@ -328,15 +372,24 @@ static pl_status record_tape(pl_recording *recording, pl_rollout *rollout, int e
 {
     pl_context *ctx = recording->ctx;
     pl_status status = PL_OK;
+    const pl_scene *scene = rollout->sim->scene;
     double *q = NULL;
     pl_contact *contacts = NULL;
-    PL_NEW(ctx, q, 3 * (size_t)rollout->sim->scene->vertex_count, done);
+    pl_drive drive = {0};
+    PL_CHECK(pl_drive_create(scene, &drive), done);
+    PL_NEW(ctx, q, 3 * (size_t)scene->vertex_count, done);
     for (int step = 0; step <= rollout->steps; step += every) {
         int count;
         PL_CHECK(pl_rollout_state(rollout, step, q, NULL), done);
         PL_CHECK(pl_rollout_contacts(rollout, step, &count, &contacts), done);
+        if (step > 0) {
+            pl_inputs inputs = pl_rollout_inputs_at(rollout, step - 1);
+            PL_CHECK(pl_drive_resolve(scene, rollout->time[step], &inputs, &drive), done);
+        }
+        const double *activation =
+            step > 0 ? drive.of[PL_ACTIVATION] : rollout->checkpoints[0]->input[PL_ACTIVATION];
         PL_CHECK(add_frame(recording, rollout->time[step], q, contacts, count,
-                           pl_rollout_live(rollout, step)),
+                           pl_rollout_live(rollout, step), activation),
                  done);
         pl_free(ctx, contacts);
         contacts = NULL;
@@ -344,6 +397,7 @@ static pl_status record_tape(pl_recording *recording, pl_rollout *rollout, int e
 done:
     pl_free(ctx, contacts);
     pl_free(ctx, q);
+    pl_drive_free(ctx, &drive);
     return status;
 }
 

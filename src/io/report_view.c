@@ -6,7 +6,7 @@
  * bounding box: x = lower + (upper - lower) s / 65535.
  *
  *   times [K] float32, box [K, 6] float32 (lower, upper), positions [K, n, 3] uint16,
- *   triangles [m, 3] uint32
+ *   triangles [m, 3] uint32, activation [K, n] uint8 (255 = `largest`), where there are muscles
  */
 #include "io/report.h"
 
@@ -103,6 +103,28 @@ static void quantise(const double *frame, const int *used, int count, float box[
     }
 }
 
+/* "activation": and "largest":, of the kept frames; scratch [kept, count]. */
+static void add_activation(pl_text *t, const pl_report_trajectory *d, const int *used, int count,
+                           int kept, uint8_t *scratch)
+{
+    double largest = 0;
+    size_t all = (size_t)d->frame_count * (size_t)d->vertex_count, at = 0;
+    for (size_t i = 0; i < all; i++)
+        largest = isfinite(d->activation[i]) ? fmax(largest, d->activation[i]) : largest;
+    for (int k = 0; k < kept; k++) {
+        size_t frame = (size_t)pl_report_frame(k, kept, d->frame_count);
+        const double *of = d->activation + frame * (size_t)d->vertex_count;
+        for (int i = 0; i < count; i++) {
+            double s = largest > 0 ? 255 * of[used[i]] / largest : 0;
+            scratch[at++] = s > 0 ? (uint8_t)(fmin(s, 255) + 0.5) : 0;
+        }
+    }
+    pl_text_add(t, "\",\"largest\":");
+    pl_text_number(t, largest, 9, "0");
+    pl_text_add(t, ",\"activation\":\"");
+    pl_text_base64(t, scratch, at);
+}
+
 static void add_header(pl_report *report, const pl_report_trajectory *d, int vertices, int frames)
 {
     pl_text *t = &report->trajectories;
@@ -127,6 +149,7 @@ pl_status pl_report_add_trajectory(pl_report *report, const pl_report_trajectory
     int *number = NULL, *used = NULL;
     uint32_t *triangles = NULL;
     uint16_t *positions = NULL;
+    uint8_t *activation = NULL;
     float *box = NULL;
     PL_NEW(ctx, number, d->vertex_count, done);
     PL_NEW(ctx, used, d->vertex_count, done);
@@ -136,6 +159,7 @@ pl_status pl_report_add_trajectory(pl_report *report, const pl_report_trajectory
     int kept = pl_report_kept(report, d->frame_count, row * sizeof *positions);
     PL_NEW(ctx, positions, (size_t)kept * row, done);
     PL_NEW(ctx, box, 6 * (size_t)kept, done);
+    PL_NEW(ctx, activation, d->activation ? (size_t)kept * (size_t)count : 0, done);
 
     add_header(report, d, count, kept);
     pl_report_times(t, box, kept, d->frame_count, d->start, d->time_step);
@@ -150,6 +174,8 @@ pl_status pl_report_add_trajectory(pl_report *report, const pl_report_trajectory
     pl_text_base64(t, box, 6 * (size_t)kept * sizeof *box);
     pl_text_add(t, "\",\"positions\":\"");
     pl_text_base64(t, positions, (size_t)kept * row * sizeof *positions);
+    if (d->activation)
+        add_activation(t, d, used, count, kept, activation);
     pl_text_add(t, "\"}");
     PL_CHECK(pl_report_end(t, length), done);
     report->trajectory_count++;
@@ -158,6 +184,7 @@ done:
     pl_free(ctx, used);
     pl_free(ctx, triangles);
     pl_free(ctx, positions);
+    pl_free(ctx, activation);
     pl_free(ctx, box);
     return status;
 }

@@ -53,7 +53,7 @@ class Surface {
         Object.assign(this, { gl, open, source: split.source, corners: split.corners });
         this.count = triangles.length;
         this.edgeCount = edges.length;
-        this.data = new Float32Array(6 * split.source.length); // position, normal
+        this.data = new Float32Array(7 * split.source.length); // position, normal, activation
         this.vertexBuffer = gl.createBuffer();
         this.array = gl.createVertexArray();
         this.edgeArray = gl.createVertexArray();
@@ -62,25 +62,27 @@ class Surface {
             gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
             gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, indices, gl.STATIC_DRAW);
             gl.bindBuffer(gl.ARRAY_BUFFER, this.vertexBuffer);
-            for (let i = 0; i < 2; i++) {
+            for (let i = 0; i < 3; i++) {
                 gl.enableVertexAttribArray(i);
-                gl.vertexAttribPointer(i, 3, gl.FLOAT, false, 24, 12 * i);
+                gl.vertexAttribPointer(i, i < 2 ? 3 : 1, gl.FLOAT, false, 28, 12 * i);
             }
         }
         gl.bindVertexArray(null);
         this.update(positions);
     }
 
-    // New vertex positions: normals are sums of face normals, so weighted by area.
-    update(positions) {
+    // New vertex positions and, if they have some, activations: normals are sums of face normals, so
+    // weighted by area.
+    update(positions, active) {
         const { data, source, corners, gl } = this;
-        for (let i = 0, o = 0; i < source.length; i++, o += 6) {
+        for (let i = 0, o = 0; i < source.length; i++, o += 7) {
             const p = 3 * source[i];
             data[o] = positions[p], data[o + 1] = positions[p + 1], data[o + 2] = positions[p + 2];
             data[o + 3] = data[o + 4] = data[o + 5] = 0;
+            if (active) data[o + 6] = active[source[i]];
         }
         for (let k = 0; k < corners.length; k += 3) {
-            const a = 6 * corners[k], b = 6 * corners[k + 1], c = 6 * corners[k + 2];
+            const a = 7 * corners[k], b = 7 * corners[k + 1], c = 7 * corners[k + 2];
             const ux = data[b] - data[a], uy = data[b + 1] - data[a + 1], uz = data[b + 2] - data[a + 2];
             const vx = data[c] - data[a], vy = data[c + 1] - data[a + 1], vz = data[c + 2] - data[a + 2];
             const nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;

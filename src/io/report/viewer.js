@@ -6,11 +6,14 @@
 const SURFACE_VERTEX = `#version 300 es
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;
+layout(location = 2) in float activation;
 uniform mat4 camera, model;
 uniform vec3 eye;
 uniform float sink;
 out vec3 world, facing;
+out float red;
 void main() {
+    red = activation;
     vec4 p = model * vec4(position, 1.0);
     world = p.xyz;
     facing = mat3(model) * normal;
@@ -21,6 +24,7 @@ void main() {
 const SURFACE_FRAGMENT = `#version 300 es
 precision highp float;
 in vec3 world, facing;
+in float red;
 uniform vec3 eye, light, up, colour;
 uniform float opacity, lit;
 out vec4 pixel;
@@ -33,7 +37,7 @@ void main() {
     if (dot(n, v) < 0.0) n = -n;
     float sky = 0.5 + 0.5 * dot(n, up), key = max(dot(n, light), 0.0), head = max(dot(n, v), 0.0);
     float shine = pow(max(dot(n, normalize(light + v)), 0.0), 40.0);
-    vec3 base = pow(colour, vec3(2.2));
+    vec3 base = pow(mix(colour, vec3(0.84, 0.16, 0.12), red), vec3(2.2));
     vec3 c = base * (0.06 + 0.26 * sky + 0.80 * key + 0.16 * head) + vec3(0.09 * shine);
     float rim = pow(1.0 - head, 3.0);
     c += base * 0.25 * rim;
@@ -128,6 +132,9 @@ class Trajectory {
         this.box = decode(t.box, Float32Array);
         this.stored = decode(t.positions, Uint16Array);
         this.positions = new Float32Array(this.count);
+        this.activation = t.activation && decode(t.activation, Uint8Array);
+        this.active = t.activation && new Float32Array(t.vertices);
+        this.largest = t.largest || 0;
         this.decodeAt(this.times[0]);
         this.surface = new Surface(gl, this.positions, decode(t.triangles, Uint32Array));
         Object.assign(this, { name: t.name, colour: t.colour, opacity: t.opacity, edges: t.edges,
@@ -146,12 +153,14 @@ class Trajectory {
                     positions[i] = pass ? positions[i] + x : x;
                 }
             }
+            for (let i = 0; this.active && i < count / 3; i++)
+                this.active[i] = (pass && this.active[i]) + (weight * this.activation[from / 3 + i]) / 255;
         }
     }
 
     setTime(time) {
         this.decodeAt(time);
-        this.surface.update(this.positions);
+        this.surface.update(this.positions, this.active);
     }
 
     get centre() {
