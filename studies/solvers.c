@@ -54,7 +54,6 @@ typedef struct solver_job {
     study *s;
     pl_sweep *sweep;
     int method, contacts;
-    double *v0;
     double *loss; /* dL/dq */
     solver_curve *curve;
 } solver_job;
@@ -123,14 +122,14 @@ static pl_status set_up(solver_job *job, const pl_tape *tape, const pl_state *st
                   methods[job->method].solver == PL_ADJOINT_KRYLOV;
     int last = tape->count - 1;
     double began = bench_cpu_milliseconds(), shortest = INFINITY, took;
-    PL_TRY(pl_sweep_substep(job->sweep, tape, lagged ? last - LAG : last, start, job->v0));
+    PL_TRY(pl_sweep_substep(job->sweep, tape, lagged ? last - LAG : last, start));
     double first = bench_cpu_milliseconds() - began;
     if (lagged)
-        PL_TRY(pl_sweep_substep(job->sweep, tape, last, start, job->v0));
+        PL_TRY(pl_sweep_substep(job->sweep, tape, last, start));
     PL_TRY(solve_once(&job->sweep->linear, GOAL, budgets[BUDGETS - 1], job->loss, &took));
     for (int k = 0; k < 3; k++) {
         began = bench_cpu_milliseconds();
-        PL_TRY(pl_sweep_substep(job->sweep, tape, last, start, job->v0));
+        PL_TRY(pl_sweep_substep(job->sweep, tape, last, start));
         shortest = fmin(shortest, bench_cpu_milliseconds() - began);
     }
     job->curve->setup = shortest;
@@ -167,12 +166,10 @@ static pl_status measure(study *s, pl_rollout *rollout, int method, solver_curve
     def.tolerance = TOLERANCE;
     PL_TRY(pl_sweep_create(rollout, &def, 1, &sweep));
     solver_job job = {.s = s, .sweep = &sweep, .method = method, .curve = curve};
-    PL_NEW(s->ctx, job.v0, 3 * rollout->sim->scene->vertex_count, done);
     PL_NEW(s->ctx, job.loss, 3 * rollout->sim->scene->vertex_count, done);
     PL_CHECK(pl_rollout_forward(rollout, solve_block, &job), done);
     *contacts = job.contacts;
 done:
-    pl_free(s->ctx, job.v0);
     pl_free(s->ctx, job.loss);
     pl_sweep_free(&sweep);
     return status;

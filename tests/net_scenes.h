@@ -38,6 +38,7 @@ typedef struct net_scene {
     pl_shape shape;
     double friction;
     pl_solver_kind solver;
+    pl_integrator integrator;
     double time_step;   /* 0 = 0.01 s */
     int max_iterations; /* 0 = the default */
     int first, steps;   /* the state kept at every 64th step is passed by most */
@@ -105,6 +106,15 @@ static const net_scene net_scenes[] = {
     {"towed", .model = PL_NEO_HOOKEAN, .reading = PL_EXACT, .nodes = {4, 3, 2}, .young = 1e5,
      .parts = NET_COLLIDER | NET_CABLES, .velocity = {0.2, 0.1, -0.1}, .gap = 2e-4,
      .shape = PL_HALF_SPACE, .friction = 0.3, .first = 58, .steps = 12},
+    {"second order", .model = PL_NEO_HOOKEAN, .reading = PL_EXACT, .nodes = {4, 3, 2}, .young = 1e5,
+     .damping = 0.3, .parts = NET_SPRING | NET_COLLIDER | NET_FORCES | NET_WIND | NET_MOVING,
+     .velocity = {0.5, 0.1, -0.1}, .tilt = 2, .gap = 2e-4, .shape = PL_SPHERE, .friction = 0.2,
+     .integrator = PL_BDF2, .first = 58, .steps = 12},
+    {"second order, split", .model = PL_NEO_HOOKEAN, .reading = PL_EXACT, .nodes = {3, 2, 2},
+     .young = 1e5, .damping = 0.4, .parts = NET_SPRING | NET_FORCES | NET_COLLIDER | NET_INPUTS,
+     .velocity = {0.3, 0, -2}, .tilt = 0.3, .gap = 4e-3, .shape = PL_HALF_SPACE, .friction = 0.15,
+     .solver = PL_SOLVER_CONSTANT, .integrator = PL_BDF2, .time_step = 0.05, .max_iterations = 20,
+     .first = 60, .steps = 6},
 };
 
 enum { NET_SCENES = sizeof net_scenes / sizeof *net_scenes };
@@ -239,6 +249,7 @@ static inline test_world net_world(pl_context *ctx, const net_scene *s, double t
     pl_body_def body = world_body(s->model, s->reading, s->young);
     def.tolerance = tolerance > 0 ? tolerance : def.tolerance;
     def.solver = s->solver;
+    def.integrator = s->integrator;
     def.max_iterations = s->max_iterations > 0 ? s->max_iterations : def.max_iterations;
     test_world w = world_new(ctx, def);
     body.damping = s->damping;

@@ -13,9 +13,13 @@ static inline pl_substep world_substep(const test_world *w)
     return (pl_substep){.scene = sim->scene,
                         .pattern = sim->model->pattern,
                         .matter = &sim->matter,
+                        .scheme = pl_scheme_get(PL_EULER),
+                        .length = sim->matter.values->def.time_step,
                         .h = sim->matter.values->def.time_step,
                         .q0 = w->state->q,
                         .v0 = w->state->v,
+                        .p = w->state->q,
+                        .w = w->state->v,
                         .drive = &sim->drive,
                         .pose_start = w->state->input[PL_COLLIDER_POSE],
                         .live = sim->solver.live};

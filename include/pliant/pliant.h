@@ -211,6 +211,13 @@ typedef enum pl_solver_kind {
     PL_SOLVER_CONSTANT, /* Cholesky of the constant matrix A of the local-global method; CG with it */
 } pl_solver_kind;
 
+/* How a step leads from one state to the next. */
+typedef enum pl_integrator {
+    PL_EULER, /* implicit Euler: of first order, damps a motion of circular frequency w by w h/2 */
+    PL_BDF2,  /* backward differences of second order, from the last two states; the first step of a
+                 motion and steps that are split are Euler's */
+} pl_integrator;
+
 typedef struct pl_scene pl_scene;
 
 typedef struct pl_scene_def {
@@ -222,6 +229,7 @@ typedef struct pl_scene_def {
     double contact_epsilon2; /* eps^2 = delta_n * lambda_n of a contact, N m; default 0.5e-12 */
     double contact_margin;   /* vertices closer than this to a collider become contacts, m; 0 = auto */
     pl_solver_kind solver;
+    pl_integrator integrator; /* default PL_EULER */
 } pl_scene_def;
 
 PL_API pl_scene_def pl_scene_def_default(void);
@@ -603,6 +611,9 @@ typedef struct pl_state {
     int live_count;
     double *live; /* [live_count] tensions of cables in the last step, N: of each its one, or those of
                      its segments */
+    double before_length;        /* s, of the step that led here: where an integrator looks back at the
+                                    state before it; 0 = at none, as it must be after q or v were changed */
+    double *q_before, *v_before; /* [n, 3] that state; NULL with Euler */
 } pl_state;
 
 PL_API pl_status pl_state_create(const pl_scene *scene, pl_state **out); /* at the scene's start */

@@ -131,6 +131,9 @@ PL_SOLVER_DIRECT = 1
 PL_SOLVER_LAGGED = 2
 PL_SOLVER_CONSTANT = 3
 pl_solver_kind = c_int
+PL_EULER = 0
+PL_BDF2 = 1
+pl_integrator = c_int
 
 
 class pl_scene(Structure):
@@ -152,6 +155,7 @@ pl_scene_def._fields_ = [
     ("contact_epsilon2", c_double),
     ("contact_margin", c_double),
     ("solver", pl_solver_kind),
+    ("integrator", pl_integrator),
 ]
 
 
@@ -466,6 +470,9 @@ pl_state._fields_ = [
     ("contacts", POINTER(pl_contact)),
     ("live_count", c_int),
     ("live", POINTER(c_double)),
+    ("before_length", c_double),
+    ("q_before", POINTER(c_double)),
+    ("v_before", POINTER(c_double)),
 ]
 
 

@@ -20,10 +20,12 @@ Overrides = Union[Mapping[str, Any], Sequence[str]]
 MODELS = ("arap", "corotated", "neo_hookean")
 READINGS = ("exact", "projective")
 SOLVERS = ("auto", "direct", "lagged", "constant")
+INTEGRATORS = ("euler", "bdf2")
 SHAPES = ("half_space", "sphere", "box", "cylinder", "capsule", "mesh")
 PER = ("vertex", "group", "mass")
 LAWS = ("tension", "spring", "force")
 WORDS = {"model": ("PL_", MODELS), "reading": ("PL_", READINGS), "solver": ("PL_SOLVER_", SOLVERS),
+         "integrator": ("PL_", INTEGRATORS),
          "shape": ("PL_", SHAPES), "per": ("PL_PER_", PER), "law": ("PL_MUSCLE_", LAWS)}
 
 

@@ -49,6 +49,7 @@ class Scene(Actuators, Owner):
     contact_epsilon2: gap times force of a contact, N m (0.5e-12).
     contact_margin: distance at which a vertex becomes a contact, m (0 = automatic).
     solver: "auto", "direct", "lagged" or "constant".
+    integrator: "euler", or "bdf2", which is of second order in the time step.
     """
 
     _what = "scene"
@@ -61,11 +62,12 @@ class Scene(Actuators, Owner):
                  tolerance: Optional[float] = None, max_iterations: Optional[int] = None,
                  max_splits: Optional[int] = None, contact_epsilon2: Optional[float] = None,
                  contact_margin: Optional[float] = None, solver: Optional[str] = None,
+                 integrator: Optional[str] = None,
                  context: Optional[Context] = None):
         d = lib.pl_scene_def_default()
         fill(d, WORDS, time_step=time_step, gravity=gravity, tolerance=tolerance,
              max_iterations=max_iterations, max_splits=max_splits, contact_epsilon2=contact_epsilon2,
-             contact_margin=contact_margin, solver=solver)
+             contact_margin=contact_margin, solver=solver, integrator=integrator)
         self._create(context, lambda ctx, out: lib.pl_scene_create(ctx, d, out))
 
     def _create(self, context: Optional[Context], call: Callable[[Any, Any], int]) -> None:

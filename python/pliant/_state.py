@@ -160,7 +160,17 @@ class State(Owner):
     def __reduce__(self) -> Any:
         inputs = {name: array.copy() for name, array in self.inputs.items()}
         return type(self)._restore, (self._scene, self.q.copy(), self.v.copy(), self.time, self.step, inputs,
-                                     self.contacts, self.live.copy())
+                                     self.contacts, self.live.copy(), self._before())
+
+    def _before(self) -> Optional[tuple[float, Array, Array]]:
+        """What an integrator looks back at: length of the step that led here, positions and velocities before."""
+        with self._core:
+            state = self._pointer.contents
+            if not state.before_length:
+                return None
+            shape = self.q.shape
+            return (state.before_length, view(self._handle, state.q_before, shape).copy(),
+                    view(self._handle, state.v_before, shape).copy())
 
     @classmethod
     def _restore(cls, scene: Scene, *content: Any) -> State:
@@ -169,7 +179,7 @@ class State(Owner):
         return state
 
     def _assign(self, q: Array, v: Array, time: float, step: int, inputs: Mapping[str, Array],
-                contacts: NDArray[Any], live: Array) -> None:
+                contacts: NDArray[Any], live: Array, before: Optional[tuple[float, Array, Array]]) -> None:
         """Takes on what another state holds; inputs that are not given stay."""
         inputs = {**self.inputs, **inputs}
         other = _api.pl_state(vertex_count=len(q), q=double_p(q), v=double_p(v), time=time, step=step)
@@ -178,6 +188,9 @@ class State(Owner):
         other.contact_count = len(contacts)
         other.live_count = len(live)
         other.live = double_p(live)
+        if before is not None:
+            other.before_length = before[0]
+            other.q_before, other.v_before = double_p(before[1]), double_p(before[2])
         other.contacts = ctypes.cast(contacts.ctypes.data, ctypes.POINTER(_api.pl_contact))
         with self._core as core:
             core.check(lib.pl_state_copy(self._scene._pointer, other, self._pointer))

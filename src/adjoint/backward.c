@@ -1,8 +1,9 @@
 /*
  * The reverse sweep. From dL/dq and dL/dv after a substep to those before it:
  *
- *     adjoint system with g = dL/dq + (1/h) dL/dv,    v = (q - q0)/h
- *     dL/dq0 = -(1/h) dL/dv + explicit dependences (pull.c),   dL/dv0 = explicit dependences
+ *     adjoint system with g = dL/dq + (1/h) dL/dv,    v = (q - p)/h
+ *     dL/dp = -(1/h) dL/dv + explicit dependence,   dL/dw, dL/dq0, dL/dv0 = explicit dependences
+ * (pull.c) the states that p and w are made of get their share (sim/integrator.h)
  */
 #include "adjoint/sweep.h"
 
@@ -12,8 +13,10 @@ typedef struct backward {
     void *user;
     pl_gradient *gradient;
     double value;
-    double *dq, *dv;            /* [n, 3] after the substep */
-    double *dq0, *dv0, *v0, *v; /* [n, 3] before it; velocities before and after */
+    double *dq, *dv;   /* [n, 3] after the substep, */
+    double *dq0, *dv0; /* before it, */
+    double *dq1, *dv1; /* and before the one before it, by the substeps done so far */
+    double *v;         /* [n, 3] after it */
 } backward;
 
 /* Adds the loss term of the state after `step` steps. */
@@ -29,29 +32,42 @@ static pl_status add_loss(backward *b, int step, const double *q, const double *
     return PL_OK;
 }
 
+/* A substep back: what was before it is now after it. */
+static void shift(double **after, double **before, double **earlier)
+{
+    double *spare = *after;
+    *after = *before, *before = *earlier, *earlier = spare;
+}
+
 static pl_status reverse_substep(backward *b, const pl_tape *tape, int k, const pl_state *start)
 {
     pl_sweep *s = &b->sweep;
     const pl_tape_entry *e = &tape->entries[k];
     int n3 = 3 * s->rollout->sim->scene->vertex_count;
-    PL_TRY(pl_sweep_substep(s, tape, k, start, b->v0));
+    PL_TRY(pl_sweep_substep(s, tape, k, start));
+    double h = s->linear.sub.h;
+    const double *c = e->scheme->c;
     if (e->to == 1) {
         for (int i = 0; i < n3; i++)
-            b->v[i] = s->linear.u[i] / e->h;
+            b->v[i] = (e->q[i] - s->linear.sub.p[i]) / h;
         PL_TRY(add_loss(b, s->step + 1, e->q, b->v));
     }
     memset(s->linear.rhs + n3, 0, sizeof(double) * 3 * (size_t)s->linear.contacts.count);
     for (int i = 0; i < n3; i++) {
-        s->linear.rhs[i] = b->dq[i] + b->dv[i] / e->h;
-        b->dq0[i] = -b->dv[i] / e->h;
-        b->dv0[i] = 0;
+        s->linear.rhs[i] = b->dq[i] + b->dv[i] / h;
+        s->dp[i] = -b->dv[i] / h;
+        s->dw[i] = 0;
     }
     PL_TRY(pl_linear_solve(&s->linear, true));
     pl_pull(s, b->gradient, b->dq0, b->dv0);
-    double *swap = b->dq;
-    b->dq = b->dq0, b->dq0 = swap;
-    swap = b->dv;
-    b->dv = b->dv0, b->dv0 = swap;
+    for (int i = 0; i < n3; i++) {
+        b->dq0[i] += c[0] * s->dp[i];
+        b->dv0[i] += c[0] * s->dw[i];
+        b->dq1[i] = c[1] * s->dp[i];
+        b->dv1[i] = c[1] * s->dw[i];
+    }
+    shift(&b->dq, &b->dq0, &b->dq1);
+    shift(&b->dv, &b->dv0, &b->dv1);
     return PL_OK;
 }
 
@@ -87,7 +103,7 @@ pl_status pl_rollout_backward(pl_rollout *r, const pl_adjoint_def *def, pl_loss_
     PL_TRY(check_gradient(r, gradient));
     backward b = {.loss = loss, .user = loss_user, .gradient = gradient};
     PL_TRY(pl_sweep_create(r, def, -1, &b.sweep));
-    double **vectors[] = {&b.dq, &b.dv, &b.dq0, &b.dv0, &b.v0, &b.v};
+    double **vectors[] = {&b.dq, &b.dv, &b.dq0, &b.dv0, &b.dq1, &b.dv1, &b.v};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(sim->ctx, *vectors[k], n3, done);
     PL_CHECK(pl_rollout_reverse(r, reverse_block, &b), done);

@@ -15,6 +15,9 @@ pl_status pl_sweep_create(pl_rollout *rollout, const pl_adjoint_def *def, int di
     PL_CHECK(pl_drive_create(sim->scene, &s->part), done);
     PL_NEW(sim->ctx, s->pose_start, 7 * sim->scene->collider_count, done);
     PL_NEW(sim->ctx, s->mass_work, 2 * sim->scene->vertex_count, done);
+    double **vectors[] = {&s->v0, &s->v1, &s->p, &s->w, &s->dp, &s->dw};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        PL_NEW(sim->ctx, *vectors[k], 3 * sim->scene->vertex_count, done);
 done:
     if (status != PL_OK)
         pl_sweep_free(s);
@@ -29,7 +32,9 @@ void pl_sweep_free(pl_sweep *s)
     pl_drive_free(ctx, &s->after);
     pl_drive_free(ctx, &s->part);
     pl_free(ctx, s->pose_start);
-    pl_free(ctx, s->mass_work);
+    void *arrays[] = {s->mass_work, s->v0, s->v1, s->p, s->w, s->dp, s->dw};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        pl_free(ctx, arrays[k]);
 }
 
 /* The drive at the end of time step `step` of this rollout; -1 is its start. */
@@ -76,20 +81,35 @@ static pl_status look_ahead(pl_sweep *s, const pl_tape *tape, int k)
     return PL_OK;
 }
 
-pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_state *start, double *v0)
+/* The states before the substep, and what its scheme makes of them. */
+static void look_back(pl_sweep *s, const pl_tape *tape, int k, const pl_state *start)
+{
+    const pl_tape_entry *e = &tape->entries[k];
+    pl_substep *sub = &s->linear.sub;
+    const double *q[PL_LOOK_BACK], *v[PL_LOOK_BACK] = {s->v0, s->v1};
+    int size = 3 * start->vertex_count;
+    for (int j = 0; j < e->scheme->states; j++)
+        q[j] = pl_tape_positions(tape, k - 1 - j, start);
+    pl_tape_velocities(tape, k - 1, start, s->v0);
+    sub->scheme = e->scheme;
+    sub->length = e->length;
+    sub->h = e->scheme->theta * e->length;
+    sub->q0 = sub->p = q[0];
+    sub->v0 = sub->w = s->v0;
+    if (e->scheme->states == 1)
+        return;
+    pl_tape_velocities(tape, k - 2, start, s->v1);
+    pl_scheme_combine(e->scheme, size, q, s->p);
+    pl_scheme_combine(e->scheme, size, v, s->w);
+    sub->p = s->p;
+    sub->w = s->w;
+}
+
+pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_state *start)
 {
     pl_rollout *r = s->rollout;
     pl_sim *sim = r->sim;
     const pl_tape_entry *e = &tape->entries[k];
-    size_t bytes = sizeof(double) * 3 * (size_t)sim->scene->vertex_count;
-    const double *q0 = k > 0 ? e[-1].q : start->q;
-    if (k == 0) {
-        memcpy(v0, start->v, bytes);
-    } else {
-        const double *q00 = k > 1 ? e[-2].q : start->q;
-        for (int i = 0; i < 3 * sim->scene->vertex_count; i++)
-            v0[i] = (q0[i] - q00[i]) / e[-1].h;
-    }
     s->step = e->step - r->checkpoints[0]->step;
     PL_TRY(drive_at(s, s->step - 1, &s->before));
     PL_TRY(drive_at(s, s->step, &s->after));
@@ -101,12 +121,10 @@ pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_sta
             pl_pose_between(s->before.of[PL_COLLIDER_POSE] + 7 * c,
                             s->after.of[PL_COLLIDER_POSE] + 7 * c, e->from, s->pose_start + 7 * c);
     pl_substep *sub = &s->linear.sub;
+    look_back(s, tape, k, start);
     sub->step = e->step;
     sub->from = e->from;
     sub->to = e->to;
-    sub->h = e->h;
-    sub->q0 = q0;
-    sub->v0 = v0;
     sub->drive = &s->part;
     sub->pose_start = s->pose_start;
     sub->live = e->live;

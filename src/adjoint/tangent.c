@@ -6,7 +6,9 @@ typedef struct forward {
     const pl_gradient *direction;
     pl_tangent_fn visit;
     void *user;
-    double *dq, *dv, *v0, *v; /* [n, 3] */
+    double *dq, *dv;   /* [n, 3] where the substep begins, and where it ends, */
+    double *dq1, *dv1; /* where the one before it began */
+    double *v;
 } forward;
 
 static pl_status visit_state(forward *f, int step, const double *q, const double *v)
@@ -26,13 +28,19 @@ static pl_status forward_block(void *user, const pl_tape *tape, const pl_state *
         const pl_tape_entry *e = &tape->entries[k];
         if (e->step % PL_FORGET_EVERY == 0 && e->from == 0)
             pl_sim_forget(s->rollout->sim);
-        PL_TRY(pl_sweep_substep(s, tape, k, start, f->v0));
+        const double *dq[] = {f->dq, f->dq1}, *dv[] = {f->dv, f->dv1};
+        PL_TRY(pl_sweep_substep(s, tape, k, start));
+        pl_scheme_combine(e->scheme, n3, dq, s->dp);
+        pl_scheme_combine(e->scheme, n3, dv, s->dw);
         pl_push(s, f->direction, f->dq, f->dv);
         PL_TRY(pl_linear_solve(&s->linear, false));
+        double h = s->linear.sub.h;
         for (int i = 0; i < n3; i++) {
-            f->dv[i] = (s->linear.solution[i] - f->dq[i]) / e->h;
+            f->dq1[i] = f->dq[i];
+            f->dv1[i] = f->dv[i];
             f->dq[i] = s->linear.solution[i];
-            f->v[i] = s->linear.u[i] / e->h;
+            f->dv[i] = (f->dq[i] - s->dp[i]) / h;
+            f->v[i] = (e->q[i] - s->linear.sub.p[i]) / h;
         }
         if (e->to == 1)
             PL_TRY(visit_state(f, s->step + 1, e->q, f->v));
@@ -53,7 +61,7 @@ pl_status pl_rollout_tangent(pl_rollout *r, const pl_adjoint_def *def, const pl_
                        direction->steps, r->steps);
     forward f = {.direction = direction, .visit = visit, .user = user};
     PL_TRY(pl_sweep_create(r, def, 1, &f.sweep));
-    double **vectors[] = {&f.dq, &f.dv, &f.v0, &f.v};
+    double **vectors[] = {&f.dq, &f.dv, &f.dq1, &f.dv1, &f.v};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(sim->ctx, *vectors[k], n3, done);
     if (direction->of[PL_POSITION])

@@ -483,6 +483,7 @@ static const pl_key output_keys[] = {
 static const pl_spec output_spec = {.title = "set of outputs", COUNT(output_keys)};
 
 static const char *const solver_names[] = {"auto", "direct", "lagged", "constant", NULL};
+static const char *const integrator_names[] = {"euler", "bdf2", NULL};
 
 static const pl_key scene_keys[] = {
     {"$schema", PL_KEY_TEXT, AT(pl_scene_source, schema), .doc = "For editors; not read."},
@@ -508,6 +509,8 @@ static const pl_key scene_keys[] = {
      .doc = "Vertices closer than this to a collider become contacts; 0 = chosen automatically."},
     {"solver", PL_KEY_CHOICE, AT(pl_scene_source, def.solver), .choices = solver_names,
      .doc = "How the elastic tangent is inverted."},
+    {"integrator", PL_KEY_CHOICE, AT(pl_scene_source, def.integrator), .choices = integrator_names,
+     .doc = "How a step leads from state to state: of first or second order in its length."},
     {"bodies", PL_KEY_LIST, UNREAD, .spec = &pl_spec_body, .required = true, .doc = "What moves."},
     {"pins", PL_KEY_LIST, UNREAD, .spec = &pl_spec_pin,
      .doc = "Springs that hold vertices at targets."},

@@ -24,9 +24,9 @@ static double residual_of(pl_newton *s, const double *q, int first, int last)
     double h = sub->h, potential = 0;
     for (int i = first; i < last; i++)
         for (int k = 3 * i; k < 3 * i + 3; k++) {
-            double u = q[k] - sub->q0[k],
+            double u = q[k] - sub->p[k],
                    inertia = solver->matter->mass[i] + h * solver->matter->damping[i];
-            double push = h * solver->matter->mass[i] * sub->v0[k] + h * h * solver->external[k];
+            double push = h * solver->matter->mass[i] * sub->w[k] + h * h * solver->external[k];
             solver->residual[k] = inertia * u - push + h * h * solver->gradient[k];
             potential += (0.5 * inertia * u - push) * u;
         }

@@ -1,7 +1,7 @@
 /*
  * Where the motion will be, foretold from accelerations.
  *
- * With a_1, a_2, ... the last substeps' accelerations, newest first, try q = q0 + h v0 + h^2 sum_j c_j
+ * With a_1, a_2, ... the last substeps' accelerations, newest first, try q = p + h w + h^2 sum_j c_j
  * a_j. How elastic and contact forces answer to motions in the span of the a_j is known as far as it is
  * linear: each substep was in balance, so that forces changed by M times what the acceleration changed
  * by. That leaves of the balance of forces at q

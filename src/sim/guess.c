@@ -61,7 +61,7 @@ static double imbalance(const pl_newton *s, const double *q)
     return sum;
 }
 
-/* solver->trial = q0 + h v0 + h^2 sum_j c_j a_j; returns how far it is from balance. */
+/* solver->trial = p + h w + h^2 sum_j c_j a_j; returns how far it is from balance. */
 static double try_terms(pl_newton *s, int terms, const double *c)
 {
     pl_solver *solver = s->solver;
@@ -76,7 +76,7 @@ static double try_terms(pl_newton *s, int terms, const double *c)
         double a = 0;
         for (int j = 0; j < terms; j++)
             a += c[j] * past[j][i];
-        solver->trial[i] = sub->q0[i] + h * sub->v0[i] + h * h * a;
+        solver->trial[i] = sub->p[i] + h * sub->w[i] + h * h * a;
     }
     return pl_newton_evaluate(s, solver->trial) ? imbalance(s, solver->trial) : INFINITY;
 }
@@ -88,7 +88,7 @@ static void take_trial(pl_solver *solver, double there)
     solver->memory.guess_imbalance = there;
 }
 
-/* solver->iterate = q0 + h v0, shortened until it is admissible. */
+/* solver->iterate = p + h w, brought closer to q0 until it is admissible. */
 static pl_status guess_admissible(pl_newton *s)
 {
     pl_solver *solver = s->solver;
@@ -97,7 +97,7 @@ static pl_status guess_admissible(pl_newton *s)
     do {
         tried = t;
         for (int i = 0; i < 3 * solver->n; i++)
-            solver->iterate[i] = sub->q0[i] + t * h * sub->v0[i];
+            solver->iterate[i] = sub->q0[i] + t * ((sub->p[i] - sub->q0[i]) + h * sub->w[i]);
         t = t > 1e-3 ? 0.5 * t : 0;
     } while (!pl_newton_evaluate(s, solver->iterate) && (tried > 0 || s->inadmissible < 0));
     if (s->inadmissible < 0)

@@ -35,8 +35,12 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
     pl_context *ctx = sim->ctx;
     pl_status status = PL_OK;
     int m = sim->solver.space.set.touching, live = pl_rows_count(sim->scene);
-    pl_tape_entry e = {
-        .step = sub->step, .from = sub->from, .to = sub->to, .h = sub->h, .contact_count = m};
+    pl_tape_entry e = {.step = sub->step,
+                       .from = sub->from,
+                       .to = sub->to,
+                       .length = sub->length,
+                       .scheme = sub->scheme,
+                       .contact_count = m};
     PL_CHECK(
         pl_grow(ctx, (void **)&tape->entries, &tape->capacity, tape->count + 1, sizeof *tape->entries),
         done);
@@ -58,6 +62,27 @@ done:
     pl_free(ctx, e.contacts);
     pl_free(ctx, e.live);
     return status;
+}
+
+const double *pl_tape_positions(const pl_tape *tape, int k, const pl_state *start)
+{
+    return k >= 0 ? tape->entries[k].q : k == -1 ? start->q : start->q_before;
+}
+
+void pl_tape_velocities(const pl_tape *tape, int k, const pl_state *start, double *v)
+{
+    int size = 3 * start->vertex_count;
+    if (k < 0) {
+        memcpy(v, k == -1 ? start->v : start->v_before, sizeof *v * (size_t)size);
+        return;
+    }
+    const pl_tape_entry *e = &tape->entries[k];
+    const double *q[PL_LOOK_BACK];
+    for (int j = 0; j < e->scheme->states; j++)
+        q[j] = pl_tape_positions(tape, k - 1 - j, start);
+    pl_scheme_combine(e->scheme, size, q, v);
+    for (int i = 0; i < size; i++)
+        v[i] = (e->q[i] - v[i]) / (e->scheme->theta * e->length);
 }
 
 pl_inputs pl_rollout_inputs_at(const pl_rollout *r, int step)
@@ -224,8 +249,8 @@ pl_status pl_rollout_state(pl_rollout *r, int step, double *q, double *v)
     const pl_tape_entry *e = last_substep(r, step, &before);
     if (q)
         memcpy(q, e->q, bytes);
-    for (int i = 0; v && i < 3 * r->sim->scene->vertex_count; i++)
-        v[i] = (e->q[i] - before[i]) / e->h;
+    if (v)
+        pl_tape_velocities(&r->tape, (int)(e - r->tape.entries), r->checkpoints[0], v);
     return PL_OK;
 }
 

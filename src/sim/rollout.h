@@ -12,8 +12,9 @@ typedef struct pl_tape_contact {
 
 typedef struct pl_tape_entry {
     int step;        /* the time step it is part of */
-    double from, to; /* which part */
-    double h;
+    double from, to; /* which part, */
+    double length;   /* s */
+    const pl_scheme *scheme;
     double *q; /* [n, 3] at its end */
     int contact_count;
     pl_tape_contact *contacts;
@@ -47,6 +48,11 @@ struct pl_rollout {
 
 /* Takes the first `count` entries off. */
 void pl_tape_drop(const pl_sim *sim, pl_tape *tape, int count);
+
+/* Positions after entry k, -1: before the first, which is `start`; -2: before that. And velocities
+ * [n, 3], which follow from these. */
+const double *pl_tape_positions(const pl_tape *tape, int k, const pl_state *start);
+void pl_tape_velocities(const pl_tape *tape, int k, const pl_state *start, double *v);
 
 /* The caller's inputs of one step. */
 pl_inputs pl_rollout_inputs_at(const pl_rollout *r, int step);

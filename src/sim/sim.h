@@ -21,6 +21,8 @@ struct pl_sim {
     pl_drive drive;     /* of the step, */
     pl_drive part;      /* and of the substep */
     double *pose_start; /* [collider_count, 7] */
+    double *p, *w;      /* [n, 3] of the substep, where it looks back further than its start */
+    double *next_v;     /* [n, 3] velocities at its end */
     pl_state *backup;   /* the state before the step */
 };
 
@@ -42,6 +44,10 @@ pl_status pl_step_recorded(pl_sim *sim, pl_values *values, pl_state *state, cons
 /* Where inputs [PL_CHANNEL_COUNT] leave what moves. */
 void pl_state_set_inputs(const pl_scene *scene, pl_state *state, double *const *input);
 size_t pl_state_bytes(const pl_scene *scene, int contacts);
+/* Room for the states that an integrator looks back at. */
+pl_status pl_state_make_room(const pl_scene *scene, pl_state *state, pl_integrator integrator);
+/* Where a substep of this length leads. */
+void pl_state_push(pl_state *state, const double *q, const double *v, double length);
 
 /* ---- drive.c: from tables and inputs to what drives a step */
 pl_status pl_drive_create(const pl_scene *scene, pl_drive *drive);

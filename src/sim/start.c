@@ -45,7 +45,7 @@ pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
     pl_terms_force(sub, solver->external);
     for (int i = 0; i < 3 * solver->n; i++)
         solver->guess[i] =
-            sub->q0[i] + h * sub->v0[i] + h * h * solver->external[i] / solver->matter->mass[i / 3];
+            sub->p[i] + h * sub->w[i] + h * h * solver->external[i] / solver->matter->mass[i / 3];
     pl_obstacles o = pl_substep_obstacles(sub, solver->shapes);
     PL_TRY(pl_contacts_detect(solver->ctx, &o, solver->n, sub->q0, solver->guess,
                               solver->matter->margin, &solver->space.set));

@@ -53,6 +53,8 @@ size_t pl_state_bytes(const pl_scene *scene, int contacts)
     for (int c = 0; c < PL_CHANNEL_COUNT; c++)
         numbers += moves(c) ? input_count(scene, c) : 0;
     numbers += (size_t)pl_rows_count(scene);
+    if (pl_scheme_get(scene->params.values->def.integrator)->states > 1)
+        numbers += 6 * (size_t)scene->vertex_count;
     return sizeof(pl_state) + sizeof(pl_contact) * (size_t)contacts + sizeof(double) * numbers;
 }
 
@@ -86,6 +88,28 @@ done:
     return status;
 }
 
+pl_status pl_state_make_room(const pl_scene *scene, pl_state *state, pl_integrator integrator)
+{
+    if (state->q_before || pl_scheme_get(integrator)->states == 1)
+        return PL_OK;
+    size_t size = 3 * (size_t)state->vertex_count;
+    state->q_before = pl_alloc(scene->ctx, size, sizeof(double));
+    state->v_before = pl_alloc(scene->ctx, size, sizeof(double));
+    return state->q_before && state->v_before ? PL_OK : PL_ERROR_MEMORY;
+}
+
+void pl_state_push(pl_state *state, const double *q, const double *v, double length)
+{
+    size_t bytes = sizeof(double) * 3 * (size_t)state->vertex_count;
+    if (state->q_before) {
+        memcpy(state->q_before, state->q, bytes);
+        memcpy(state->v_before, state->v, bytes);
+        state->before_length = length;
+    }
+    memcpy(state->q, q, bytes);
+    memcpy(state->v, v, bytes);
+}
+
 pl_status pl_state_copy(const pl_scene *scene, const pl_state *from, pl_state *to)
 {
     size_t n = (size_t)scene->vertex_count;
@@ -93,6 +117,12 @@ pl_status pl_state_copy(const pl_scene *scene, const pl_state *from, pl_state *t
                    sizeof *to->contacts));
     memcpy(to->q, from->q, sizeof(double) * 3 * n);
     memcpy(to->v, from->v, sizeof(double) * 3 * n);
+    to->before_length = from->before_length;
+    if (from->before_length > 0) {
+        PL_TRY(pl_state_make_room(scene, to, PL_BDF2));
+        memcpy(to->q_before, from->q_before, sizeof(double) * 3 * n);
+        memcpy(to->v_before, from->v_before, sizeof(double) * 3 * n);
+    }
     pl_state_set_inputs(scene, to, from->input);
     if (from->contact_count > 0)
         memcpy(to->contacts, from->contacts, sizeof *to->contacts * (size_t)from->contact_count);
@@ -113,5 +143,7 @@ void pl_state_destroy(const pl_scene *scene, pl_state *s)
         pl_free(scene->ctx, s->input[c]);
     pl_free(scene->ctx, s->contacts);
     pl_free(scene->ctx, s->live);
+    pl_free(scene->ctx, s->q_before);
+    pl_free(scene->ctx, s->v_before);
     pl_free(scene->ctx, s);
 }

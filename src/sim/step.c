@@ -32,11 +32,11 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
 #pragma omp parallel for num_threads(sim->ctx->threads)                                                \
     schedule(static) if (sim->solver.n > sim->ctx->limits.thread_vertices)
     for (int i = 0; i < 3 * sim->solver.n; i++) {
-        double v = sim->solver.trial[i] / sub->h;
-        sim->solver.trial[i] = (v - state->v[i]) / sub->h;
-        state->v[i] = v;
-        state->q[i] = sim->solver.iterate[i];
+        double v = (sim->solver.iterate[i] - sub->p[i]) / sub->h;
+        sim->solver.trial[i] = (v - sub->w[i]) / sub->h;
+        sim->next_v[i] = v;
     }
+    pl_state_push(state, sim->solver.iterate, sim->next_v, sub->length);
     pl_forecast_add(sim->ctx, &sim->solver.memory.forecast, sim->matter.mass, sim->solver.trial);
     pl_state_set_inputs(sim->scene, state, sub->drive->of);
     state->time = sim->backup->time + fraction * sim->matter.values->def.time_step;
@@ -82,7 +82,7 @@ static pl_status no_convergence(const step *s, const pl_substep *sub, const pl_s
     char where[200], cut[64] = "", doubt[200] = "";
     describe(sim, result, sizeof where, where);
     if (depth > 0)
-        snprintf(cut, sizeof cut, ", with the time step cut to %.3g s", sub->h);
+        snprintf(cut, sizeof cut, ", with the time step cut to %.3g s", sub->length);
     pl_terms_doubt(sub, doubt, sizeof doubt);
     return pl_fail(sim->ctx, PL_ERROR_CONVERGENCE,
                    "step %d: %s (%s; last Newton step %.3g m, %d contacts)%s%s", s->state->step + 1,
@@ -98,6 +98,16 @@ static pl_status out_of_range(const step *s)
     return pl_fail(s->sim->ctx, PL_ERROR_NUMERIC, "step %d: %s", s->state->step + 1, message);
 }
 
+/* sim->p, w from the states that the scheme looks back at. */
+static void look_back(pl_sim *sim, const pl_state *state, const pl_scheme *scheme)
+{
+    const double *q[] = {state->q, state->q_before}, *v[] = {state->v, state->v_before};
+    if (scheme->states == 1)
+        return;
+    pl_scheme_combine(scheme, 3 * sim->solver.n, q, sim->p);
+    pl_scheme_combine(scheme, 3 * sim->solver.n, v, sim->w);
+}
+
 /* The part [from, to] of the step, as fractions of it. */
 static pl_status advance(step *s, double from, double to, int depth)
 {
@@ -107,6 +117,10 @@ static pl_status advance(step *s, double from, double to, int depth)
     pl_drive_between(scene, sim->backup->input, &sim->drive, to, &sim->part);
     memcpy(sim->pose_start, s->state->input[PL_COLLIDER_POSE],
            sizeof(double) * 7 * (size_t)scene->collider_count);
+    double length = sim->matter.values->def.time_step * (to - from);
+    const pl_scheme *scheme =
+        pl_scheme_for(sim->matter.values->def.integrator, length, s->state->before_length);
+    look_back(sim, s->state, scheme);
     pl_substep sub = {
         .scene = scene,
         .pattern = sim->model->pattern,
@@ -114,9 +128,13 @@ static pl_status advance(step *s, double from, double to, int depth)
         .step = s->state->step,
         .from = from,
         .to = to,
-        .h = sim->matter.values->def.time_step * (to - from),
+        .scheme = scheme,
+        .length = length,
+        .h = scheme->theta * length,
         .q0 = s->state->q,
         .v0 = s->state->v,
+        .p = scheme->states > 1 ? sim->p : s->state->q,
+        .w = scheme->states > 1 ? sim->w : s->state->v,
         .drive = &sim->part,
         .pose_start = sim->pose_start,
         .live = sim->solver.live,
@@ -135,7 +153,7 @@ static pl_status advance(step *s, double from, double to, int depth)
         return no_convergence(s, &sub, &result, depth);
     sim->solver.meter.info.splits++;
     pl_log(sim->ctx, PL_LOG_INFO, "step %d: %s, last Newton step %.3g m: split to %.3g s", sub.step + 1,
-           result.reason, sim->solver.meter.info.residual, 0.5 * sub.h);
+           result.reason, sim->solver.meter.info.residual, 0.5 * sub.length);
     pl_sim_forget(sim);
     PL_TRY(advance(s, from, 0.5 * (from + to), depth + 1));
     return advance(s, 0.5 * (from + to), to, depth + 1);
@@ -173,6 +191,7 @@ pl_status pl_step_recorded(pl_sim *sim, pl_values *values, pl_state *state, cons
     sim->solver.meter.since = pl_milliseconds();
     PL_TRY(check_finite(sim, state));
     pl_sim_use(sim, values);
+    PL_TRY(pl_state_make_room(scene, state, values->def.integrator));
     PL_TRY(pl_drive_resolve(scene, state->time + values->def.time_step, inputs, &sim->drive));
     if (state->step % PL_FORGET_EVERY == 0)
         pl_sim_forget(sim);

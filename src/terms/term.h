@@ -21,6 +21,7 @@ typedef struct pl_slope {
     const double *q, *u;            /* [n, 3] the solution, q - q0 */
     int row;                        /* the time step, from 0 in this rollout: the row of inputs */
     const pl_drive *before, *after; /* at the ends of the time step */
+    double *p, *w;       /* [n, 3] derivatives by the substep's p and w, or a direction of them */
     double *mass, *drag; /* [n] derivatives by each vertex's M and C, or along a direction of them; NULL
                             when nobody asks */
 } pl_slope;
