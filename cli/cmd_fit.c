@@ -29,7 +29,7 @@ static void show_progress(void *user, const pl_fit_progress *p)
         return;
     char bar[WIDTH + 1], start[64] = "", best[32] = "", line[512];
     double done = p->iterations > 0 ? (double)p->iteration / p->iterations : 1;
-    int filled = (int)(WIDTH * (p->start + done) / p->starts);
+    int filled = (int)(WIDTH * (p->start + (p->window + done) / p->windows) / p->starts);
     for (int i = 0; i < WIDTH; i++)
         bar[i] = i < filled ? '#' : '.';
     bar[WIDTH] = '\0';
@@ -37,6 +37,8 @@ static void show_progress(void *user, const pl_fit_progress *p)
         snprintf(start, sizeof start, "start %d/%d  ", p->start + 1, p->starts);
         snprintf(best, sizeof best, " (best %.4e)", p->best_loss);
     }
+    if (p->windows > 1)
+        snprintf(start, sizeof start, "window %d/%d  ", p->window + 1, p->windows);
     size_t length = (size_t)snprintf(line, sizeof line, "[%s] %s%d/%d  loss %.4e%s", bar, start,
                                      p->iteration, p->iterations, p->loss, best);
     for (int i = 0; i < p->parameter_count && i < SHOWN && length < sizeof line; i++)
@@ -77,11 +79,16 @@ static void print_starts(const pl_fit_result *r)
 static void print_text(const char *path, const fit_options *options, const pl_fit_result *r)
 {
     const double *last = r->values + (size_t)(r->row_count - 1) * (size_t)r->parameter_count;
-    printf("%s: %s after %d iterations (%d simulations, %.1f s); loss %.3e, from %.3e\n", path,
-           pl_stop_text(r->stop), r->iterations, r->rollouts, r->seconds, r->loss[r->row_count - 1],
-           r->loss[0]);
+    if (r->window_count > 1)
+        printf("%s: %d windows, %d iterations (%d simulations, %.1f s)\n", path, r->window_count,
+               r->iterations, r->rollouts, r->seconds);
+    else
+        printf("%s: %s after %d iterations (%d simulations, %.1f s); loss %.3e, from %.3e\n", path,
+               pl_stop_text(r->stop), r->iterations, r->rollouts, r->seconds, r->loss[r->row_count - 1],
+               r->loss[0]);
     printf("%s\n", r->verdict);
-    for (int i = 0; i < r->parameter_count; i++) {
+    bool listed = r->goal_count == 0 || r->signal_count == 0 || r->parameter_count <= 16;
+    for (int i = 0; listed && i < r->parameter_count; i++) {
         printf("  %-12s %.8g", r->names[i], last[i]);
         if (isfinite(r->standard_error[i]))
             printf(" +- %.2g", r->standard_error[i]);

@@ -50,9 +50,12 @@ static void impossible_states_are_refused(void **state)
     small_fit *f = *state;
     assert_ok(f->ctx, small_fit_run(f));
     char *good = small_fit_read(f, "checkpoint.json");
-    static const char *const changes[][2] = {{"\"checkpoint\":3", "\"checkpoint\":1"},
+    static const char *const changes[][2] = {{"\"checkpoint\":4", "\"checkpoint\":1"},
                                              {"\"stage\":0", "\"stage\":-1"},
                                              {"\"stage_start\":0", "\"stage_start\":-5"},
+                                             {"\"first\":0", "\"first\":1"},
+                                             {"\"first\":0", "\"first\":-1"},
+                                             {"\"inputs\":[", "\"inputs\":[1.0"},
                                              {"\"rows\":3", "\"rows\":2"},
                                              {"\"rows\":3", "\"rows\":2000000000"},
                                              {"\"rows\":3", "\"rows\":0"},

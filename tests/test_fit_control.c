@@ -101,11 +101,18 @@ static double norm(int n, const double *a, const double *b)
     return sqrt(sum);
 }
 
-static void check_derivatives(fixture *f, const char *text)
+/* With `first` > 0 those of the window that begins there. */
+static void check_derivatives(fixture *f, const char *text, int first)
 {
     pl_task *task = load(f, text);
     pl_evaluation *e;
     assert_ok(f->ctx, pl_evaluation_create(task, &e));
+    for (int at = 0; at < first; at += task->window.advance) {
+        pl_task_open_window(task, at);
+        assert_ok(f->ctx, pl_task_apply(task, task->initial, NULL));
+        assert_ok(f->ctx, pl_evaluation_advance(e, task->window.advance));
+    }
+    pl_task_open_window(task, first);
     int n = task->n, m = task->residual_count;
     double *g = calloc((size_t)(4 * n), sizeof *g), *difference = g + n, *error = difference + n,
            *x = error + n, loss, sum = 0;
@@ -140,7 +147,22 @@ static void check_derivatives(fixture *f, const char *text)
 static void derivatives_match_differences(void **state)
 {
     for (size_t k = 0; k < sizeof examples / sizeof *examples; k++)
-        check_derivatives(*state, examples[k]);
+        check_derivatives(*state, examples[k], 0);
+}
+
+#define WINDOWED(unknown, loss, window)                                                                \
+    "{\"version\": 1, \"scene\": \"scene.json\", \"unknowns\": [" unknown "], \"loss\": [" loss "],"   \
+    " \"window\": {" window "}}"
+#define SMOOTH                                                                                         \
+    REACH ", {\"kind\": \"smoothness\", \"quantity\": \"activation\", \"weight\": 0.1},"               \
+          " {\"kind\": \"effort\", \"quantity\": \"activation\", \"weight\": 0.01}"
+
+/* From the state that earlier windows lead to; the last one is shorter. */
+static void windows_have_derivatives(void **state)
+{
+    const char *text = WINDOWED(PER_STEP, SMOOTH, "\"steps\": 5, \"advance\": 3");
+    for (int first = 0; first < 9; first += 3)
+        check_derivatives(*state, text, first);
 }
 
 /* Keyframes become targets after the steps they last, straight in between. */
@@ -274,6 +296,17 @@ static void wrong_tasks_are_explained(void **state)
               " \"frequency_range\": [2, 3]}",
               REACH),
          "unknowns[0].frequency_range: expected \"frequency\", 1 Hz, to be within"},
+        {WINDOWED(PER_STEP, REACH, "\"steps\": 11"), "window.steps: expected at most 10"},
+        {WINDOWED(PER_STEP, REACH, "\"steps\": 3, \"advance\": 4"),
+         "window.advance: expected at most 3"},
+        {WINDOWED("{\"quantity\": \"activation\", \"initial\": 0}", REACH, "\"steps\": 3"),
+         "unknowns[0]: expected \"for_each\": \"step\""},
+        {WINDOWED(PER_STEP, REACH, "\"steps\": 3}, \"continuation\": {\"start\": 0.1"),
+         "window: does not go with"},
+        {WINDOWED("{\"quantity\": \"activation\", \"for_each\": \"step\", \"initial\": 0,"
+                  " \"true\": 0.1}",
+                  "{\"kind\": \"positions\"}", "\"steps\": 3"),
+         "\"window\" goes with goals and target files"},
     };
     fixture *f = *state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -333,6 +366,105 @@ static void missed_goals_are_told(void **state)
     pl_task_destroy(task);
 }
 
+/* The same task whole and by one window that has all steps. */
+static void one_window_is_the_whole(void **state)
+{
+    fixture *f = *state;
+    const char *const texts[] = {TASK(PER_STEP, SMOOTH),
+                                 WINDOWED(PER_STEP, SMOOTH, "\"steps\": 10, \"advance\": 10")};
+    pl_task *task[2];
+    pl_fit_result *r[2];
+    for (int k = 0; k < 2; k++) {
+        pl_fit_def def = pl_fit_def_default();
+        task[k] = load(f, texts[k]);
+        task[k]->optimizer.iterations = 5;
+        assert_ok(f->ctx, pl_task_fit(task[k], &def, &r[k]));
+    }
+    assert_int_equal(r[1]->row_count, 6);
+    assert_memory_equal(r[0]->loss, r[1]->loss, 6 * sizeof(double));
+    assert_memory_equal(r[0]->signals, r[1]->signals, 20 * sizeof(double));
+    for (int k = 0; k < 2; k++) {
+        pl_fit_result_free(task[k], r[k]);
+        pl_task_destroy(task[k]);
+    }
+}
+
+/* The example by windows of a fifth of a second, ten decisions a second. */
+static void windows_follow_the_path(void **state)
+{
+    fixture *f = *state;
+    const char *source = getenv("PLIANT_SOURCE");
+    char path[512];
+    pl_task *task;
+    pl_fit_result *r;
+    pl_fit_def def = pl_fit_def_default();
+    const char *const overrides[] = {"window.steps=10", "window.advance=5", "optimizer.iterations=8"};
+    snprintf(path, sizeof path, "%s/scenes/tasks/bar_follow.json", source ? source : ".");
+    assert_ok(f->ctx, pl_task_load(f->ctx, path, 3, overrides, &task));
+    assert_int_equal(pl_task_window_count(task), 11);
+    assert_ok(f->ctx, pl_task_fit(task, &def, &r));
+    assert_true(r->goals[0].rms < 0.004);
+    assert_true(r->identified);
+    pl_fit_result_free(task, r);
+    pl_task_destroy(task);
+}
+
+/* ---- resuming ---- */
+
+typedef struct stopper {
+    int windows, stop_at; /* window to stop in, -1 = none */
+} stopper;
+
+static void see(void *user, const pl_fit_progress *p)
+{
+    stopper *s = user;
+    s->windows = p->window;
+    assert_int_equal(p->windows, 4);
+}
+
+static bool go_on(void *user)
+{
+    const stopper *s = user;
+    return s->stop_at < 0 || s->windows < s->stop_at;
+}
+
+static pl_status run_in(fixture *f, const char *directory, int stop_at, bool resume, double *signals)
+{
+    pl_task *task = load(f, WINDOWED(PER_STEP, SMOOTH, "\"steps\": 4, \"advance\": 2"));
+    pl_fit_result *r;
+    pl_fit_def def = pl_fit_def_default();
+    stopper s = {0, stop_at};
+    def.directory = directory;
+    def.report = false;
+    def.resume = resume;
+    def.progress = see;
+    def.keep_going = go_on;
+    def.user = &s;
+    task->optimizer.iterations = 3;
+    pl_status status = pl_task_fit(task, &def, &r);
+    if (status == PL_OK)
+        memcpy(signals, r->signals, 20 * sizeof *signals);
+    pl_fit_result_free(task, r);
+    pl_task_destroy(task);
+    return status;
+}
+
+static void windows_resume_bit_for_bit(void **state)
+{
+    fixture *f = *state;
+    char whole[128], parts[128];
+    double once[20] = {0}, resumed[20] = {0};
+    snprintf(whole, sizeof whole, "%s/whole", f->directory);
+    snprintf(parts, sizeof parts, "%s/parts", f->directory);
+    assert_ok(f->ctx, run_in(f, whole, -1, false, once));
+    assert_int_equal(run_in(f, parts, 2, false, resumed), PL_ERROR_INTERRUPTED);
+    assert_ok(f->ctx, run_in(f, parts, -1, true, resumed));
+    assert_true(once[0] != once[9] && once[9] > 0);
+    assert_memory_equal(once, resumed, sizeof once);
+    files_remove(whole);
+    files_remove(parts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +476,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_tasks_are_explained, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bar_follows_its_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missed_goals_are_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(windows_have_derivatives, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_window_is_the_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(windows_follow_the_path, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(windows_resume_bit_for_bit, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,6 +73,7 @@ PL_API pl_status pl_task_schema(pl_context *ctx, char **text);
 /* After the start and after every iteration. */
 typedef struct pl_fit_progress {
     int start, starts;         /* which starting point, from 0, of how many */
+    int window, windows;       /* which receding window, from 0, of how many; 1 without */
     int iteration, iterations; /* done, and at most */
     int evaluations;           /* simulations for it so far */
     double loss;
@@ -131,8 +132,8 @@ typedef struct pl_fit_goal {
 } pl_fit_goal;
 
 /* Arrays are the result's. k rows: the start and every iteration; p parameters (at most 32 are kept).
- * Of a task with several starts all is of the best, but evaluations, refused and times of all.
- */
+ * Of a task with several starts all is of the best, but evaluations, refused and times of all. Of
+ * receding windows the rows are those of all, one after the other, and the losses each window's own. */
 typedef struct pl_fit_result {
     bool identified;     /* there is no reason to doubt; of a control task: its goals were reached */
     const char *verdict; /* "Identified E and mu", or "Not identified: " and the reasons; of a control
@@ -163,6 +164,7 @@ typedef struct pl_fit_result {
     int rollouts, sweeps;
     int steps;                       /* of a rollout */
     size_t tape_bytes;               /* largest */
+    int window_count;                /* 1 without receding windows */
     int goal_count;                  /* 0 when unknowns were identified from data */
     const pl_fit_goal *goals;        /* [goal_count] */
     int signal_count;                /* inputs found over time */

@@ -171,7 +171,7 @@ PL_API pl_status pl_report_add_matrix(pl_report *report, const char *title, int 
 /* --- everything about a fit in one call */
 
 typedef struct pl_report_fit {
-    int parameter_count;               /* p, >= 1 */
+    int parameter_count;               /* p, >= 1; with `success` also 0 */
     const char *const *names;          /* [p] */
     const char *const *units;          /* [p], or NULL; entries may be NULL */
     int iteration_count;               /* k, >= 1: row 0 is the initial guess, the last the result */
@@ -184,7 +184,8 @@ typedef struct pl_report_fit {
     const double *correlation;         /* [p, p], or NULL */
     double seconds;                    /* of the whole fit; 0 = not shown */
     const char *failure;               /* "Not identified: ..." in place of "Identified ..."; or NULL */
-    const char *success;               /* the same of a success that is none of identifying; or NULL */
+    const char *success; /* the sentence of a fit that does not identify but control, whose loss and
+                            true values are not told; or NULL */
     int stage_count;
     const char *const *stages;     /* [stage_count] */
     const double *stage_seconds;   /* [stage_count] */

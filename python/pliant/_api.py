@@ -726,6 +726,8 @@ class pl_fit_progress(Structure):
 pl_fit_progress._fields_ = [
     ("start", c_int),
     ("starts", c_int),
+    ("window", c_int),
+    ("windows", c_int),
     ("iteration", c_int),
     ("iterations", c_int),
     ("evaluations", c_int),
@@ -833,6 +835,7 @@ pl_fit_result._fields_ = [
     ("sweeps", c_int),
     ("steps", c_int),
     ("tape_bytes", c_size_t),
+    ("window_count", c_int),
     ("goal_count", c_int),
     ("goals", POINTER(pl_fit_goal)),
     ("signal_count", c_int),

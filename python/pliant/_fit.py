@@ -33,6 +33,8 @@ class FitProgress:
     start: int = 0  #: which starting point, from 0
     starts: int = 1
     best_loss: float = math.inf  #: of the starts so far, this one included
+    window: int = 0  #: which receding window, from 0
+    windows: int = 1
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,7 @@ def _fit(path: Optional[bytes], overrides: Overrides, directory: Optional[bytes]
         if progress is not None and progress(FitProgress(
                 now.iteration, now.iterations, now.evaluations, now.loss, now.contact_epsilon2,
                 dict(zip(names, now.values[:now.parameter_count])), now.start, now.starts,
-                now.best_loss)) is False:
+                now.best_loss, now.window, now.windows)) is False:
             stopped.append(True)
 
     kinds: dict[str, Any] = dict(_api.pl_fit_def._fields_)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { VERSION = 3 };
+enum { VERSION = 4 };
 
 /* Unlike other outputs a checkpoint must survive a power cut: it reaches the disk before its name does.
  */
@@ -95,6 +95,28 @@ static json_t *course_json(const pl_fit *fit, const pl_course *course)
                      "history", array_of(rows * fit->width, course->rows));
 }
 
+/* Numbers of a channel's inputs before the present window, which no window changes any more. */
+static size_t settled_inputs(const pl_task *task, int channel)
+{
+    return task->input[channel] ? pl_channel_size(task->scene, (pl_channel)channel, task->first) *
+                                      (size_t)pl_channel_get((pl_channel)channel)->width
+                                : 0;
+}
+
+/* Where the present window begins, and the inputs before it, channel after channel. */
+static json_t *window_json(const pl_task *task)
+{
+    json_t *inputs = json_array();
+    size_t count = 0;
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        for (size_t i = 0; i < settled_inputs(task, c); i++, count++)
+            json_array_append_new(inputs, json_real(task->input[c][i]));
+    if (json_array_size(inputs) == count)
+        return json_pack("{s:i, s:o}", "first", task->first, "inputs", inputs);
+    json_decref(inputs);
+    return NULL;
+}
+
 pl_status pl_checkpoint_save(pl_fit *fit)
 {
     char fingerprint[17];
@@ -108,10 +130,11 @@ pl_status pl_checkpoint_save(pl_fit *fit)
         json_decref(courses);
         courses = NULL;
     }
-    json_t *root = json_pack("{s:i, s:s, s:f, s:f, s:f, s:i, s:i, s:I, s:o}", "checkpoint", VERSION,
-                             "task", fingerprint, "seconds", seconds, "forward", t->forward, "backward",
-                             t->backward, "rollouts", t->rollouts, "sweeps", t->sweeps, "tape_bytes",
-                             (json_int_t)t->tape_bytes, "courses", courses);
+    json_t *root =
+        json_pack("{s:i, s:s, s:f, s:f, s:f, s:i, s:i, s:I, s:o, s:o}", "checkpoint", VERSION, "task",
+                  fingerprint, "seconds", seconds, "forward", t->forward, "backward", t->backward,
+                  "rollouts", t->rollouts, "sweeps", t->sweeps, "tape_bytes", (json_int_t)t->tape_bytes,
+                  "window", window_json(fit->task), "courses", courses);
     char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     pl_status status =
         text ? write_checked(fit, text) : pl_fail(fit->ctx, PL_ERROR_MEMORY, "out of memory");
@@ -160,19 +183,40 @@ static pl_status take_course(pl_fit *fit, const char *path, const json_t *from, 
     return PL_OK;
 }
 
+static pl_status take_window(pl_fit *fit, const char *path, const json_t *window)
+{
+    pl_task *task = fit->task;
+    int first;
+    json_t *inputs;
+    size_t at = 0, count = 0;
+    if (json_unpack((json_t *)window, "{s:i, s:o}", "first", &first, "inputs", &inputs) != 0 ||
+        first < 0 || first >= task->steps || first % task->window.advance != 0 ||
+        (first > 0 && !task->window.steps))
+        return damaged(fit, path, "\"window\"");
+    pl_task_open_window(task, first);
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        count += settled_inputs(task, c);
+    if (json_array_size(inputs) != count)
+        return damaged(fit, path, "\"inputs\"");
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        for (size_t i = 0; i < settled_inputs(task, c); i++)
+            task->input[c][i] = json_number_value(json_array_get(inputs, at++));
+    return pl_window_restore(fit, first);
+}
+
 static pl_status take_over(pl_fit *fit, const char *path, const json_t *root)
 {
     char fingerprint[17];
     int version;
     const char *task;
     json_int_t tape;
-    json_t *courses;
+    json_t *courses, *window;
     pl_evaluation_times *t = &fit->evaluation->times;
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, fit->task->fingerprint);
-    if (json_unpack((json_t *)root, "{s:i, s:s, s:F, s:F, s:F, s:i, s:i, s:I, s:o}", "checkpoint",
+    if (json_unpack((json_t *)root, "{s:i, s:s, s:F, s:F, s:F, s:i, s:i, s:I, s:o, s:o}", "checkpoint",
                     &version, "task", &task, "seconds", &fit->seconds_before, "forward", &t->forward,
                     "backward", &t->backward, "rollouts", &t->rollouts, "sweeps", &t->sweeps,
-                    "tape_bytes", &tape, "courses", &courses) != 0 ||
+                    "tape_bytes", &tape, "window", &window, "courses", &courses) != 0 ||
         version != VERSION || json_array_size(courses) < 1)
         return damaged(fit, path, "something is missing");
     if (strcmp(task, fingerprint) != 0)
@@ -185,7 +229,7 @@ static pl_status take_over(pl_fit *fit, const char *path, const json_t *root)
     t->tape_bytes = (size_t)tape;
     for (size_t c = 0; c < json_array_size(courses); c++)
         PL_TRY(take_course(fit, path, json_array_get(courses, c), &fit->courses[c]));
-    return PL_OK;
+    return take_window(fit, path, window);
 }
 
 pl_status pl_checkpoint_load(pl_fit *fit)

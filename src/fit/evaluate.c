@@ -18,7 +18,9 @@ pl_status pl_evaluation_create(pl_task *task, pl_evaluation **out)
     PL_NEW(ctx, e->x, task->n, done);
     PL_NEW(ctx, e->q, n, done);
     PL_NEW(ctx, e->v, n, done);
-    PL_CHECK(pl_gradient_create(task->scene, task->steps, task->wanted, &e->gradient), done);
+    PL_CHECK(pl_gradient_create(task->scene, task->window.steps ? task->window.steps : task->steps,
+                                task->wanted, &e->gradient),
+             done);
     *out = e;
     e = NULL;
 done:
@@ -34,12 +36,19 @@ void pl_evaluation_forget(pl_evaluation *e)
     e->state = NULL;
 }
 
+void pl_evaluation_rewind(pl_evaluation *e)
+{
+    pl_evaluation_forget(e);
+    pl_state_destroy(e->task->scene, e->from);
+    e->from = NULL;
+}
+
 void pl_evaluation_destroy(pl_evaluation *e)
 {
     if (!e)
         return;
     pl_context *ctx = e->task->ctx;
-    pl_evaluation_forget(e);
+    pl_evaluation_rewind(e);
     pl_sim_destroy(e->sim);
     pl_gradient_destroy(e->task->scene, e->gradient);
     pl_free(ctx, e->x);
@@ -55,6 +64,44 @@ static bool going_on(void *user, int step, const pl_state *state, const pl_step_
     return !e->keep_going || e->keep_going(e->user);
 }
 
+#define SETTLED_TAPE 500000000 /* bytes of a whole motion that is only looked at */
+
+/* A rollout of the task's inputs from its window's first step on. */
+static pl_rollout_def rollout_def(pl_evaluation *e, int steps)
+{
+    const pl_task *task = e->task;
+    pl_rollout_def def = pl_rollout_def_default();
+    def.steps = steps;
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+        if (task->input[c])
+            def.inputs.of[c] =
+                task->input[c] + pl_channel_size(task->scene, (pl_channel)c, task->first) *
+                                     (size_t)pl_channel_get((pl_channel)c)->width;
+    def.memory_budget = task->tape_bytes || !task->settled ? task->tape_bytes : SETTLED_TAPE;
+    def.progress = going_on;
+    def.progress_user = e;
+    return def;
+}
+
+static pl_status make_sim(pl_evaluation *e)
+{
+    return e->sim ? PL_OK : pl_sim_create(e->task->scene, &e->sim);
+}
+
+pl_status pl_evaluation_advance(pl_evaluation *e, int steps)
+{
+    pl_rollout *rollout = NULL;
+    pl_rollout_def def = rollout_def(e, steps);
+    def.tape = false;
+    pl_evaluation_forget(e);
+    PL_TRY(make_sim(e));
+    if (!e->from)
+        PL_TRY(pl_state_create(e->task->scene, &e->from));
+    pl_status status = pl_rollout_run(e->sim, e->from, &def, &rollout);
+    pl_rollout_destroy(rollout);
+    return status;
+}
+
 pl_status pl_evaluation_run(pl_evaluation *e, const double *x)
 {
     pl_task *task = e->task;
@@ -64,16 +111,11 @@ pl_status pl_evaluation_run(pl_evaluation *e, const double *x)
     double start = pl_milliseconds();
     pl_evaluation_forget(e);
     PL_CHECK(pl_state_create(task->scene, &e->state), done);
+    if (e->from)
+        PL_CHECK(pl_state_copy(task->scene, e->from, e->state), done);
     PL_CHECK(pl_task_apply(task, x, e->state), done);
-    if (!e->sim)
-        PL_CHECK(pl_sim_create(task->scene, &e->sim), done);
-    pl_rollout_def def = pl_rollout_def_default();
-    def.steps = task->steps;
-    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
-        def.inputs.of[c] = task->input[c];
-    def.memory_budget = task->tape_bytes;
-    def.progress = going_on;
-    def.progress_user = e;
+    PL_CHECK(make_sim(e), done);
+    pl_rollout_def def = rollout_def(e, task->span);
     PL_CHECK(pl_rollout_run(e->sim, e->state, &def, &e->rollout), done);
     memcpy(e->x, x, (size_t)task->n * sizeof *x);
     e->times.rollouts++;
@@ -116,7 +158,10 @@ static bool add_loss(void *user, int step, const double *q, const double *v, dou
                      double *dv)
 {
     loss_call *call = user;
-    pl_status status = pl_task_loss_at(call->e->task, step, q, v, value, dq, dv);
+    const pl_task *task = call->e->task;
+    pl_status status = PL_OK;
+    if (step > 0) /* the start has none: it is the end of the window before */
+        status = pl_task_loss_at(task, task->first + step, q, v, value, dq, dv);
     return keep_failure(call->e, &call->failure, status) && going_on(call->e, step, NULL, NULL);
 }
 
@@ -145,11 +190,11 @@ static pl_status loss_only(pl_evaluation *e, const double *x, double *loss)
 {
     PL_TRY(pl_evaluation_run(e, x));
     *loss = regulariser(e->task, x, NULL) + pl_task_input_loss(e->task, NULL);
-    for (int step = 1; step <= e->task->steps; step++) {
-        if (!pl_task_needs_step(e->task, step))
+    for (int step = 1, at = e->task->first + 1; step <= e->task->span; step++, at++) {
+        if (!pl_task_needs_step(e->task, at))
             continue;
         PL_TRY(pl_rollout_state(e->rollout, step, e->q, e->v));
-        PL_TRY(pl_task_loss_at(e->task, step, e->q, e->v, loss, NULL, NULL));
+        PL_TRY(pl_task_loss_at(e->task, at, e->q, e->v, loss, NULL, NULL));
     }
     return PL_OK;
 }
@@ -188,7 +233,10 @@ static bool write_along(void *user, int step, const double *q, const double *v, 
                         const double *dv)
 {
     tangent_call *call = user;
-    pl_status status = pl_task_residual_along(call->e->task, step, q, v, dq, dv, call->dr);
+    const pl_task *task = call->e->task;
+    pl_status status = PL_OK;
+    if (step > 0)
+        status = pl_task_residual_along(task, task->first + step, q, v, dq, dv, call->dr);
     return keep_failure(call->e, &call->failure, status) && going_on(call->e, step, NULL, NULL);
 }
 
@@ -213,11 +261,12 @@ pl_status pl_evaluation_residual(void *user, const double *x, double *r, double 
     pl_task *task = e->task;
     size_t m = (size_t)task->residual_count;
     PL_TRY(pl_evaluation_run(e, x));
-    for (int step = 1; step <= task->steps; step++) {
-        if (!pl_task_needs_step(task, step))
+    memset(r, 0, m * sizeof *r);
+    for (int step = 1, at = task->first + 1; step <= task->span; step++, at++) {
+        if (!pl_task_needs_step(task, at))
             continue;
         PL_TRY(pl_rollout_state(e->rollout, step, e->q, e->v));
-        PL_TRY(pl_task_residual_at(task, step, e->q, e->v, r));
+        PL_TRY(pl_task_residual_at(task, at, e->q, e->v, r));
     }
     if (jacobian) {
         double start = pl_milliseconds();

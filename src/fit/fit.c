@@ -59,6 +59,8 @@ static void report_progress(const pl_fit *fit)
         best = fmin(best, pl_course_loss(fit, &fit->courses[c]));
     const pl_fit_progress progress = {.start = (int)(fit->course - fit->courses),
                                       .starts = fit->course_count,
+                                      .window = fit->task->first / fit->task->window.advance,
+                                      .windows = pl_task_window_count(fit->task),
                                       .best_loss = best,
                                       .iteration = (int)head[PL_HEAD_ITERATION],
                                       .iterations = fit->task->optimizer.iterations,
@@ -161,7 +163,14 @@ static pl_status iterate(pl_fit *fit)
             PL_TRY(record(fit));
             PL_TRY(save_and_tell(fit));
         }
-        if (fit->course->stage >= stage_count(fit) || head[PL_HEAD_STOP] == PL_STOP_ITERATIONS)
+        bool last = fit->course->stage >= stage_count(fit);
+        if (last && pl_window_left(fit)) {
+            PL_TRY(pl_window_next(fit));
+            PL_TRY(record(fit));
+            PL_TRY(save_and_tell(fit));
+            continue;
+        }
+        if (last || head[PL_HEAD_STOP] == PL_STOP_ITERATIONS)
             return PL_OK;
         PL_TRY(enter_stage(fit, fit->course->stage + 1));
         fit->course->stage_start = (int)head[PL_HEAD_ITERATION];
@@ -314,6 +323,7 @@ static pl_status prepare(pl_fit *fit)
     if (fit->def.directory)
         PL_TRY(pl_fit_open_directory(fit));
     PL_TRY(pl_task_complete(task, fit->def.keep_going, fit->def.user));
+    pl_task_open_window(task, 0);
     fit->started = pl_milliseconds();
     PL_TRY(pl_evaluation_create(task, &fit->evaluation));
     fit->evaluation->keep_going = fit->def.keep_going;
@@ -332,6 +342,7 @@ pl_status pl_task_fit(pl_task *task, const pl_fit_def *def, pl_fit_result **out)
     PL_CHECK(prepare(&fit), done);
     PL_CHECK(run_courses(&fit), done);
     PL_CHECK(check_stages(&fit), done);
+    PL_CHECK(pl_window_settle(&fit), done);
     PL_CHECK(pl_fit_make_result(&fit, &result), done);
     if (def->directory)
         PL_CHECK(pl_fit_write(&fit, result), done);

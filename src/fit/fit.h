@@ -101,6 +101,13 @@ void pl_verdict_goals(const pl_fit *fit, const double *residual, pl_verdict *out
 /* A clause that a verdict may add to its reasons. */
 void pl_verdict_doubt(pl_verdict *verdict, pl_doubt kind, const char *format, ...) PL_PRINTF(3, 4);
 
+/* Whether a receding window is left after the present one; the next one, begun from what was found; all
+ * steps as found, from the start; and where a checkpoint has been, from the inputs until `first`. */
+bool pl_window_left(const pl_fit *fit);
+pl_status pl_window_next(pl_fit *fit);
+pl_status pl_window_settle(pl_fit *fit);
+pl_status pl_window_restore(pl_fit *fit, int first);
+
 /* Inputs that the unknowns give over time, at the x last applied. */
 typedef struct pl_signals {
     int count, steps;

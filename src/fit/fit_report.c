@@ -103,7 +103,8 @@ static pl_status add_motions(pl_fit *fit, pl_report *report)
     PL_CHECK(add_motion(fit, report, fitted, "fitted", 1, true), done);
     PL_CHECK(add_observations(fit, report), done);
     PL_CHECK(add_colliders(fit->task, report), done);
-    PL_CHECK(add_motion(fit, report, fit->task->initial, "initial guess", 0.35, false), done);
+    if (!fit->task->settled)
+        PL_CHECK(add_motion(fit, report, fit->task->initial, "initial guess", 0.35, false), done);
     if (known) {
         PL_NEW(fit->ctx, truth, fit->task->n, done);
         pl_task_true_x(fit->task, truth);
@@ -112,6 +113,28 @@ static pl_status add_motions(pl_fit *fit, pl_report *report)
 done:
     pl_free(fit->ctx, truth);
     return status;
+}
+
+/* Whether a control task's unknowns are all numbers of single steps, which curves over time show. */
+static bool only_signals(const pl_task *task)
+{
+    for (int k = 0; k < task->unknown_count; k++)
+        if (task->unknowns[k].spread != PL_SPREAD_STEP)
+            return false;
+    return task->control;
+}
+
+static pl_status add_goals(pl_report *report, const pl_fit_result *r)
+{
+    for (int i = 0; i < r->goal_count; i++) {
+        char label[32] = "Goal", value[32], note[64];
+        if (r->goal_count > 1)
+            snprintf(label, sizeof label, "Goal %d", i + 1);
+        snprintf(value, sizeof value, "%.3g mm", 1e3 * r->goals[i].rms);
+        snprintf(note, sizeof note, "rms left, %.3g mm at most", 1e3 * r->goals[i].largest);
+        PL_TRY(pl_report_add_fact(report, label, value, note));
+    }
+    return PL_OK;
 }
 
 static pl_status add_fit(pl_fit *fit, pl_report *report, const pl_fit_result *r)
@@ -152,7 +175,7 @@ static pl_status add_fit(pl_fit *fit, pl_report *report, const pl_fit_result *r)
                                       "tape",
                                       tape};
     bool checked = fit->task->check.step > 0, sure = isfinite(r->standard_error[0]);
-    const pl_report_fit f = {.parameter_count = r->parameter_count,
+    const pl_report_fit f = {.parameter_count = only_signals(fit->task) ? 0 : r->parameter_count,
                              .names = r->names,
                              .units = r->units,
                              .iteration_count = r->row_count,
@@ -277,8 +300,9 @@ pl_status pl_fit_report(pl_fit *fit, const pl_fit_result *result)
         def.title = fit->task->name;
     PL_CHECK(pl_report_create(fit->ctx, &def, &report), done);
     PL_CHECK(add_motions(fit, report), done);
-    PL_CHECK(add_fit(fit, report, result), done);
+    PL_CHECK(add_goals(report, result), done);
     PL_CHECK(pl_signals_report(fit, report, result), done);
+    PL_CHECK(add_fit(fit, report, result), done);
     PL_CHECK(add_starts(fit, report, result), done);
     PL_CHECK(pl_fit_path(fit, "report.html", path, sizeof path), done);
     status = pl_report_write(report, path);

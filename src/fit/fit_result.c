@@ -95,6 +95,7 @@ pl_status pl_fit_make_result(pl_fit *fit, pl_fit_result **out)
     for (int i = 0; i < full->verdict.count; i++)
         full->reasons[i] = (pl_fit_reason){full->verdict.doubts[i], full->verdict.texts[i]};
     const double *head = fit->optimizer->state;
+    int windows = pl_task_window_count(fit->task);
     const pl_evaluation_times *t = &fit->evaluation->times;
     full->result =
         (pl_fit_result){.identified = full->verdict.count == 0,
@@ -103,7 +104,8 @@ pl_status pl_fit_make_result(pl_fit *fit, pl_fit_result **out)
                         .reasons = full->reasons,
                         .residual = full->verdict.residual,
                         .stop = (pl_stop)head[PL_HEAD_STOP],
-                        .iterations = (int)head[PL_HEAD_ITERATION],
+                        .iterations = fit->course->row_count - windows,
+                        .window_count = windows,
                         .start_count = fit->course_count,
                         .best = (int)(fit->course - fit->courses),
                         .row_count = fit->course->row_count,

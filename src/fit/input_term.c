@@ -71,10 +71,12 @@ pl_status pl_task_read_input_term(const pl_task *task, const pl_document *docume
 
 /* ------------------------------------------------------------------------------- values */
 
-/* An entry of a term: where it is in the inputs of its channel, and in their derivatives. */
+/* An entry of a term: where it is in the inputs of its channel, and in the derivatives by those of the
+ * steps that are simulated. */
 typedef struct entry {
     size_t input, gradient;           /* at its step */
     size_t input_back, gradient_back; /* from there to the step before */
+    bool now, now_before;             /* its step is simulated, and the one before is */
     int residual;
 } entry;
 
@@ -84,15 +86,17 @@ static bool entry_at(const pl_task *task, const pl_input_term *term, int index, 
     const pl_channel_info *info = pl_channel_get(term->of.channel);
     int per_step = term->rows.count * term->of.width, column = index % term->of.width;
     size_t rows = pl_channel_size(task->scene, term->of.channel, 1);
-    size_t step = (size_t)(first_of(term) + index / per_step);
-    size_t row = step * rows + (size_t)(term->rows.first + index % per_step / term->of.width);
+    int step = first_of(term) + index / per_step, local = step - task->first;
+    size_t row = (size_t)(term->rows.first + index % per_step / term->of.width);
     if (index >= pl_input_term_residuals(term))
         return false;
-    *out = (entry){.input = row * (size_t)info->width + (size_t)column,
-                   .gradient = row * (size_t)info->gradient_width + (size_t)column,
+    *out = (entry){.input = ((size_t)step * rows + row) * (size_t)info->width + (size_t)column,
+                   .now = local >= 0 && local<task->span, .now_before = local> 0,
                    .input_back = rows * (size_t)info->width,
                    .gradient_back = rows * (size_t)info->gradient_width,
                    .residual = term->first_residual + index};
+    if (out->now)
+        out->gradient = ((size_t)local * rows + row) * (size_t)info->gradient_width + (size_t)column;
     return true;
 }
 
@@ -117,12 +121,14 @@ double pl_task_input_loss(const pl_task *task, pl_gradient *gradient)
         const pl_input_term *term = &task->input_terms[k];
         double *du = gradient ? gradient->of[term->of.channel] : NULL;
         for (int i = 0; entry_at(task, term, i, &at); i++) {
+            if (!at.now)
+                continue;
             double r = residual_of(task, term, &at), slope = 2 * scale_of(term) * r;
             sum += r * r;
             if (!du)
                 continue;
             du[at.gradient] += slope;
-            if (term->kind == PL_TERM_SMOOTHNESS)
+            if (term->kind == PL_TERM_SMOOTHNESS && at.now_before)
                 du[at.gradient - at.gradient_back] -= slope;
         }
     }
@@ -136,7 +142,9 @@ void pl_task_input_residual(const pl_task *task, const pl_gradient *along, doubl
         const pl_input_term *term = &task->input_terms[k];
         const double *du = along ? along->of[term->of.channel] : NULL;
         for (int i = 0; entry_at(task, term, i, &at); i++) {
-            bool smooth = term->kind == PL_TERM_SMOOTHNESS;
+            bool smooth = term->kind == PL_TERM_SMOOTHNESS && at.now_before;
+            if (!at.now)
+                continue;
             r[at.residual] = du ? scale_of(term) * (du[at.gradient] -
                                                     (smooth ? du[at.gradient - at.gradient_back] : 0))
                                 : residual_of(task, term, &at);

@@ -185,6 +185,12 @@ typedef struct pl_gradient_check {
     int every, per_stage;
 } pl_gradient_check;
 
+/* Receding windows: `steps` steps are solved at a time, then the first `advance` of them are made. */
+typedef struct pl_window {
+    int steps; /* 0 = off: all steps at once */
+    int advance;
+} pl_window;
+
 /* What the keys of a task file are read into, beside its lists. */
 typedef struct pl_task_source {
     const char *schema, *name, *description, *scene;
@@ -192,6 +198,7 @@ typedef struct pl_task_source {
     pl_optimizer_def optimizer;
     pl_continuation continuation;
     pl_gradient_check check;
+    pl_window window;
     int starts, seed;
     double noise;
     double tape_megabytes;
@@ -204,6 +211,9 @@ struct pl_task {
     pl_scene *scene;
     double contact_epsilon2; /* the scene's own */
     int steps;
+    pl_window window;
+    int first, span; /* steps that are simulated now, from 0: all, or a window */
+    bool settled;    /* all windows are done: inputs stay as found, whatever x */
     int n, unknown_count;
     pl_unknown *unknowns;
     double *initial, *lower, *upper; /* x [n] */
@@ -235,6 +245,11 @@ extern const pl_spec pl_spec_task, pl_spec_unknown, pl_spec_term;
 pl_status pl_task_read_unknowns(pl_task *task, const pl_document *document);
 /* Base values of the inputs that unknowns change. */
 pl_status pl_task_prepare_inputs(pl_task *task);
+/* The steps from `first` on are simulated from now on, as many as a window has; all without windows.
+ * The inputs before them stay. */
+void pl_task_open_window(pl_task *task, int first);
+/* How many there are, 1 without. */
+int pl_task_window_count(const pl_task *task);
 /* How soft the scene's contacts are from now on, N m. */
 pl_status pl_task_set_epsilon2(pl_task *task, double epsilon2);
 /* Sets the scene's parameters and the task's inputs to x; state (may be NULL) starts accordingly. */
@@ -309,6 +324,7 @@ typedef struct pl_evaluation {
     void *user;
     double *x; /* [n] of the rollout kept */
     pl_sim *sim;
+    pl_state *from; /* where rollouts start; NULL = at the scene's start */
     pl_state *state;
     pl_rollout *rollout; /* NULL = none */
     double *q, *v;       /* [n, 3] scratch */
@@ -322,6 +338,10 @@ void pl_evaluation_destroy(pl_evaluation *e);
 pl_status pl_evaluation_run(pl_evaluation *e, const double *x);
 /* Drops the rollout kept: needed when the scene has changed otherwise than through x. */
 void pl_evaluation_forget(pl_evaluation *e);
+/* Rollouts start `steps` steps later from now on, of the inputs that the task's window begins with. */
+pl_status pl_evaluation_advance(pl_evaluation *e, int steps);
+/* Rollouts start at the scene's start again. */
+void pl_evaluation_rewind(pl_evaluation *e);
 /* The two callbacks of a pl_problem, with the evaluation as user. */
 pl_status pl_evaluation_loss(void *user, const double *x, double *loss, double *gradient);
 pl_status pl_evaluation_residual(void *user, const double *x, double *r, double *jacobian);

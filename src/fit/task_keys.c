@@ -194,6 +194,14 @@ static const pl_key check_keys[] = {
 };
 static const pl_spec check_spec = {.title = "gradient check", COUNT(check_keys)};
 
+static const pl_key window_keys[] = {
+    {"steps", PL_KEY_INTEGER, AT(pl_window, steps), FROM(1), .required = true,
+     .doc = "How many to solve at a time."},
+    {"advance", PL_KEY_INTEGER, AT(pl_window, advance), FROM(1),
+     .doc = "How many of them to make before the next window."},
+};
+static const pl_spec window_spec = {.title = "window", COUNT(window_keys)};
+
 /* ------------------------------------------------------------------------------- task */
 
 static const pl_key override_keys[] = {
@@ -206,6 +214,7 @@ static void task_defaults(void *into)
 {
     *(pl_task_source *)into = (pl_task_source){.optimizer = pl_optimizer_def_default(),
                                                .continuation = {.stages = 4, .iterations = 5},
+                                               .window = {.advance = 1},
                                                .starts = 1,
                                                .seed = 1};
 }
@@ -236,6 +245,9 @@ static const pl_key task_keys[] = {
      .doc = "Of the starting points: the same number, the same points."},
     {"continuation", PL_KEY_OBJECT, AT(pl_task_source, continuation), .spec = &continuation_spec,
      .doc = "Softer contacts first, against plateaus; off without this."},
+    {"window", PL_KEY_OBJECT, AT(pl_task_source, window), .spec = &window_spec,
+     .doc = "Receding windows: inputs are found for a few steps at a time, each window with all "
+            "iterations; off without this."},
     {"gradient_check", PL_KEY_OBJECT, .spec = &check_spec,
      .doc = "Compares gradients with finite differences; off without this."},
     {"noise", PL_KEY_NUMBER, AT(pl_task_source, noise), NOT_NEGATIVE, .unit = "m",

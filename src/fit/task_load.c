@@ -105,6 +105,41 @@ pl_status pl_task_set_epsilon2(pl_task *task, double epsilon2)
     return PL_OK;
 }
 
+/* ------------------------------------------------------------------------------- windows */
+
+static pl_status check_window(const pl_task *task, const pl_document *document)
+{
+    const pl_place at = {NULL, "window", 0}, steps = {&at, "steps", 0}, advance = {&at, "advance", 0};
+    if (task->window.steps > task->steps)
+        return pl_document_fail(document, &steps, PL_ERROR_ARGUMENT,
+                                "expected at most %d, the task's steps, got %d", task->steps,
+                                task->window.steps);
+    if (task->window.steps && task->window.advance > task->window.steps)
+        return pl_document_fail(document, &advance, PL_ERROR_ARGUMENT,
+                                "expected at most %d, the window's steps, got %d", task->window.steps,
+                                task->window.advance);
+    if (task->window.steps &&
+        (task->starts > 1 || task->continuation.start > 0 || task->check.per_stage > 0))
+        return pl_document_fail(
+            document, &at, PL_ERROR_ARGUMENT,
+            "does not go with \"starts\", \"continuation\" or \"per_stage\" of \"gradient_check\"");
+    return PL_OK;
+}
+
+void pl_task_open_window(pl_task *task, int first)
+{
+    int left = task->steps - first, most = task->window.steps ? task->window.steps : left;
+    task->first = first;
+    task->span = left < most ? left : most;
+    task->settled = false;
+}
+
+int pl_task_window_count(const pl_task *task)
+{
+    int later = task->steps - task->window.steps, each = task->window.advance;
+    return task->window.steps ? 1 + (later + each - 1) / each : 1;
+}
+
 /* ------------------------------------------------------------------------------- task */
 
 static pl_status build(pl_task *task, const pl_document *document, int override_count,
@@ -123,6 +158,7 @@ static pl_status build(pl_task *task, const pl_document *document, int override_
     task->optimizer = source.optimizer;
     task->continuation = source.continuation;
     task->check = source.check;
+    task->window = source.window;
     task->starts = source.starts;
     task->seed = source.seed;
     task->noise = source.noise;
@@ -137,8 +173,13 @@ static pl_status build(pl_task *task, const pl_document *document, int override_
                                 "expected more than the scene's own contact_epsilon2 (%g N m), got %g",
                                 task->contact_epsilon2, source.continuation.start);
     }
+    PL_TRY(check_window(task, document));
+    pl_task_open_window(task, 0);
     PL_TRY(pl_task_read_unknowns(task, document));
     PL_TRY(pl_task_read_terms(task, document));
+    if (task->window.steps && task->simulated_targets)
+        return pl_document_fail(document, NULL, PL_ERROR_ARGUMENT,
+                                "\"window\" goes with goals and target files, not simulated targets");
     return pl_task_prepare_inputs(task);
 }
 

@@ -422,6 +422,7 @@ pl_status pl_task_read_terms(pl_task *task, const pl_document *document)
         residuals += pl_term_residuals(&task->terms[k]);
     }
     task->data_residual_count = residuals;
+    task->control = task->control || task->window.steps > 0;
     for (int k = 0; k < task->unknown_count; k++) {
         const pl_unknown *u = &task->unknowns[k];
         residuals += (u->prior > 0 ? u->count : 0) + (u->smooth > 0 ? u->count - 1 : 0);

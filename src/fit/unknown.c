@@ -113,21 +113,24 @@ static void drive(pl_task *task, const pl_unknown *u)
     pl_span span = pl_channel_span(task->scene, channel, u->owner);
     size_t width = (size_t)pl_channel_get(channel)->width;
     double h = task->scene->params.values->def.time_step;
-    for (int step = 0; step < task->steps; step++) {
-        double p = pl_signal_value(u, task->p + u->first, step, task->steps, h);
+    for (int step = task->first; step < task->first + task->span; step++) {
+        double p = pl_signal_value(u, task->p + u->first, step - task->first, task->span, h);
         size_t first = pl_channel_size(task->scene, channel, step) + (size_t)span.first;
         for (int k = 0; k < span.count; k++)
             add_to_row(u, p, task->input[channel] + width * (first + (size_t)k));
     }
 }
 
+/* Those of the steps that are simulated. */
 static void reset_inputs(pl_task *task)
 {
-    for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+    for (int c = 0; c < PL_CHANNEL_COUNT; c++) {
+        size_t width = (size_t)pl_channel_get((pl_channel)c)->width;
+        size_t from = width * pl_channel_size(task->scene, (pl_channel)c, task->first);
+        size_t count = width * pl_channel_size(task->scene, (pl_channel)c, task->span);
         if (task->input[c])
-            memcpy(task->input[c], task->base[c],
-                   sizeof(double) * pl_channel_size(task->scene, (pl_channel)c, task->steps) *
-                       (size_t)pl_channel_get((pl_channel)c)->width);
+            memcpy(task->input[c] + from, task->base[c] + from, sizeof(double) * count);
+    }
 }
 
 static void start_with(const pl_task *task, const pl_unknown *u, pl_state *state)
@@ -141,6 +144,8 @@ static void start_with(const pl_task *task, const pl_unknown *u, pl_state *state
 
 pl_status pl_task_apply(pl_task *task, const double *x, pl_state *state)
 {
+    if (task->settled)
+        return PL_OK;
     reset_inputs(task);
     for (int k = 0; k < task->unknown_count; k++) {
         const pl_unknown *u = &task->unknowns[k];

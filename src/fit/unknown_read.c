@@ -48,7 +48,7 @@ static pl_status count_entries(const pl_document *document, const pl_task *task,
         break;
     case PL_SPREAD_STEP:
         fits = info->role == PL_INPUT;
-        u->count = task->steps;
+        u->count = task->window.steps ? task->window.steps : task->steps;
         break;
     case PL_SPREAD_VERTEX:
         fits = info->role == PL_START;
@@ -174,6 +174,10 @@ static pl_status read_unknown(pl_task *task, const pl_document *document, const 
     else
         snprintf(u->name + strlen(u->name), sizeof u->name - strlen(u->name), " %d", which);
     PL_TRY(count_entries(document, task, u, place));
+    if (task->window.steps && u->spread != PL_SPREAD_STEP)
+        return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                                "expected \"for_each\": \"step\": \"window\" goes with inputs of every "
+                                "step only");
     u->first = task->n;
     task->n += u->count;
     return PL_OK;

@@ -44,7 +44,11 @@ static void describe(const pl_task *task, const pl_loss_term *term, const pl_fit
                  many ? " rms" : "", most);
     else
         snprintf(out, PL_REASON_SIZE, "%s %.3g mm%s from %s%s", name, 1e3 * goal->rms,
-                 many ? " rms" : "", many ? "the path" : "the goal", most);
+                 many ? " rms" : "",
+                 term->source <= PL_TARGET_FILE ? "the target"
+                 : many                         ? "the path"
+                                                : "the goal",
+                 most);
 }
 
 static void write_sentence(pl_verdict *v, bool stated)
@@ -75,7 +79,7 @@ void pl_verdict_goals(const pl_fit *fit, const double *residual, pl_verdict *out
         measure(term, residual, &rms, &largest);
         squares += rms * rms * pl_term_rows(term);
         rows += pl_term_rows(term);
-        if (!pl_term_is_goal(term) || out->goal_count == PL_GOALS_MAX)
+        if (term->kind == PL_TERM_VELOCITIES || out->goal_count == PL_GOALS_MAX)
             continue;
         pl_fit_goal *goal = &out->goals[out->goal_count];
         *goal = (pl_fit_goal){out->goal_texts[out->goal_count], rms, largest, term->within};
@@ -90,7 +94,8 @@ void pl_verdict_goals(const pl_fit *fit, const double *residual, pl_verdict *out
         pl_verdict_doubt(out, PL_DOUBT_STEPS,
                          "no step was found, because %.0f of the points tried could not be simulated",
                          head[PL_HEAD_REFUSED_LAST]);
-    if (!stated && first > task->optimizer.stop_loss && head[PL_HEAD_LOSS] >= first)
+    if (!stated && !task->window.steps && first > task->optimizer.stop_loss &&
+        head[PL_HEAD_LOSS] >= first)
         pl_verdict_doubt(out, PL_DOUBT_CONVERGENCE, "the loss did not fall");
     write_sentence(out, stated);
 }

@@ -77,17 +77,17 @@ static pl_status add_headline(pl_report *report, const pl_report_fit *f)
     for (int i = 0; i < f->parameter_count; i++)
         worst = error_of(f, i) > worst ? error_of(f, i) : worst;
     double first = f->loss[0], last = f->loss[f->iteration_count - 1];
-    if (f->failure || f->success) {
+    if (f->failure && !f->success) {
         pl_text_add(&t, ". The loss went from ");
         pl_text_add(&t, pl_report_number(number, first, 3));
         pl_text_add(&t, " to ");
         pl_text_add(&t, pl_report_number(number, last, 3));
-    } else if (worst >= 0) {
+    } else if (worst >= 0 && !f->success) {
         pl_text_add(&t, " to within ");
         pl_text_add(&t, pl_report_number(number, 100 * worst, 2));
         pl_text_add(&t, " % of the true value");
         pl_text_add(&t, f->parameter_count > 1 ? "s" : "");
-    } else if (last > 0 && last < first) {
+    } else if (last > 0 && last < first && !f->success) {
         pl_text_add(&t, ", reducing the loss ");
         pl_text_add(&t, pl_report_number(number, first / last, 2));
         pl_text_add(&t, "-fold");
@@ -156,8 +156,9 @@ static pl_status add_facts(pl_report *report, const pl_report_fit *f)
     cell last, first;
     char note[PL_NUMBER_SIZE + 16];
     snprintf(note, sizeof note, "from %s", pl_report_number(first, f->loss[0], 3));
-    PL_TRY(pl_report_add_fact(report, "Loss",
-                              pl_report_number(last, f->loss[f->iteration_count - 1], 3), note));
+    if (!f->success)
+        PL_TRY(pl_report_add_fact(report, "Loss",
+                                  pl_report_number(last, f->loss[f->iteration_count - 1], 3), note));
     if (!(f->seconds > 0))
         return PL_OK;
     pl_text duration = {.ctx = report->ctx};
@@ -194,6 +195,8 @@ static pl_status add_parameters(pl_report *report, const pl_report_fit *f)
     pl_status status = PL_OK;
     cell *text = NULL;
     const char **cells = NULL;
+    if (rows == 0)
+        return PL_OK;
     PL_NEW(report->ctx, text, 5 * (size_t)rows, done);
     PL_NEW(report->ctx, cells, COLUMNS * (size_t)rows, done);
     for (int i = 0; i < rows; i++)
@@ -308,7 +311,7 @@ static pl_status add_gradient_errors(pl_report *report, const pl_report_fit *f, 
 
 static pl_status add_gradients(pl_report *report, const pl_report_fit *f, double *scratch)
 {
-    if (!f->gradient)
+    if (!f->gradient || f->parameter_count == 0)
         return PL_OK;
     int k = f->iteration_count;
     const char *note = f->difference_gradient ? "Analytical against finite differences." : NULL;
@@ -357,7 +360,7 @@ static void undo(pl_report *report, const pl_report *before)
 pl_status pl_report_add_fit(pl_report *report, const pl_report_fit *f)
 {
     pl_context *ctx = report->ctx;
-    if (f->parameter_count < 1 || f->iteration_count < 1)
+    if (f->parameter_count < !f->success || f->iteration_count < 1)
         return pl_fail(ctx, PL_ERROR_ARGUMENT,
                        "report fit: %d parameters and %d iterations, expected >= 1", f->parameter_count,
                        f->iteration_count);
