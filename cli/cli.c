@@ -54,21 +54,43 @@ int cli_report(const pl_context *ctx, pl_status status)
 
 /* A signal handler has nowhere else to write. */
 static volatile sig_atomic_t interrupted;
+static pl_output *volatile unfinished;
 
 static void on_signal(int number)
 {
-    (void)number;
+    /* A terminal that closes may say so twice. */
+    bool again = interrupted && number != SIGHUP;
     interrupted = 1;
+    if (!again)
+        return;
+    if (unfinished)
+        pl_output_abandon(unfinished);
+    signal(number, SIG_DFL);
+    raise(number); /* delivered when this returns */
+}
+
+void cli_abandon_at_second_interrupt(pl_output *output)
+{
+    unfinished = output;
+}
+
+void cli_ignore_interrupt(bool ignore)
+{
+    signal(SIGINT, ignore ? SIG_IGN : SIG_DFL);
+    signal(SIGTERM, ignore ? SIG_IGN : SIG_DFL);
+    unfinished = NULL;
 }
 
 void cli_catch_interrupt(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    /* A terminal that closes may say so twice; under nohup it is not listened to. */
+    /* Under nohup it is not listened to. */
     struct sigaction before;
-    action.sa_flags = SA_RESTART;
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGHUP, &action, NULL);
     /* Whoever reads what we print may go; the files are still wanted. */

@@ -89,6 +89,11 @@ void cli_simulation_close(cli_simulation *simulation);
  * cli_interrupted() says; a second one kills. Nobody reading our output is no reason to end. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
+/* A second one takes this output away before it kills; NULL = none. */
+void cli_abandon_at_second_interrupt(pl_output *output);
+/* Around what is short and has to be done as a whole; afterwards one kills, with nothing to take away.
+ */
+void cli_ignore_interrupt(bool ignore);
 
 double cli_seconds(void); /* monotonic */
 

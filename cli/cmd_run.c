@@ -90,6 +90,7 @@ static int conclude(pl_context *ctx, const char *scene, const run_options *optio
         fprintf(stderr, "pliant: interrupted after %d steps\n", r->steps);
     else if (r->status != PL_OK)
         cli_report(ctx, r->status);
+    cli_ignore_interrupt(true);
     if (r->output_failed)
         return code;
     if (output) {
@@ -99,6 +100,7 @@ static int conclude(pl_context *ctx, const char *scene, const run_options *optio
             return CLI_FAILED;
         }
     }
+    cli_ignore_interrupt(false);
     if (!options->json)
         print_text(scene, options, r);
     else if (print_json(scene, options, state, r) != CLI_OK)
@@ -132,6 +134,7 @@ static int run(const char *path, run_options *options, pl_context *ctx)
             goto done;
         }
     }
+    cli_abandon_at_second_interrupt(output);
     run_result result =
         simulate(s.sim, s.state, options->steps >= 0 ? options->steps : s.file.steps, output);
     code = conclude(ctx, path, options, s.state, &result, output);

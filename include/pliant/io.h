@@ -88,6 +88,9 @@ PL_API pl_status pl_output_step(pl_output *output, const pl_state *state, const 
 PL_API pl_status pl_output_finish(pl_output *output, pl_status outcome);
 /* Removes what was written unless it was finished. NULL is fine. */
 PL_API void pl_output_destroy(pl_output *output);
+/* The same from a signal handler that then ends the process: all in the directory that is not in its
+ * place yet goes, and nothing is freed. Not during pl_output_finish, which moves it. */
+PL_API void pl_output_abandon(const pl_output *output);
 
 #ifdef __cplusplus
 }

@@ -1229,6 +1229,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_output_step": (pl_status, [POINTER(pl_output), POINTER(pl_state), POINTER(pl_step_info)]),
     "pl_output_finish": (pl_status, [POINTER(pl_output), pl_status]),
     "pl_output_destroy": (None, [POINTER(pl_output)]),
+    "pl_output_abandon": (None, [POINTER(pl_output)]),
     "pl_plot_default": (pl_plot, []),
     "pl_plot_write": (pl_status, [POINTER(pl_context), POINTER(pl_plot), c_char_p]),
     "pl_csv_write": (pl_status, [POINTER(pl_context), c_char_p, c_int, POINTER(c_char_p), c_int, POINTER(POINTER(c_double))]),
