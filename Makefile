@@ -1,7 +1,7 @@
 # A thin front to CMake and Ninja. `make demo` and `make test` work on a fresh Debian machine.
 
 .DEFAULT_GOAL := release
-.PHONY: packages release debug asan clang demo test test-python bench install format clean
+.PHONY: packages release debug asan clang fuzz demo test test-tsan test-faults test-python bench install format clean
 
 PREFIX ?= /usr/local
 PROCESSORS := $(shell nproc)
@@ -19,6 +19,13 @@ clang:
 	@cmake --build --preset $@
 	@ctest --preset $@ -j $(PROCESSORS)
 
+# Any bytes as scenes, tasks, checkpoints and meshes, for FUZZ_SECONDS in all.
+fuzz:
+	@EXTRA="clang libclang-rt-dev libomp-dev" cmake/install-packages.sh
+	@test -f build/$@/build.ninja || cmake --preset $@
+	@cmake --build --preset $@
+	@fuzz/run.sh
+
 demo: packages
 	@test -f build/release/build.ninja || cmake --preset release
 	@cmake --build --preset release --target pliant_cli
@@ -32,6 +39,17 @@ test: release asan
 	@ctest --preset release -j $(PROCESSORS)
 	@ctest --preset asan -j $(PROCESSORS)
 	@$(MAKE) --no-print-directory test-python
+
+# Contexts in threads of their own, under the thread sanitizer.
+test-tsan: packages
+	@test -f build/tsan/build.ninja || cmake --preset tsan
+	@cmake --build --preset tsan
+	@ctest --preset tsan
+
+# Memory that runs out at every allocation, processes that are killed, files of any bytes. All of it is
+# part of `test` too.
+test-faults: release
+	@ctest --preset release -j $(PROCESSORS) -R '_memory$$|_kills$$|fuzz'
 
 # In an environment of its own, which sees Debian's PyTorch: the one from PyPI brings gigabytes of CUDA.
 test-python:
