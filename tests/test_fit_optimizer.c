@@ -312,6 +312,32 @@ static void descent_follows_its_formula(void **unused)
     pl_context_destroy(ctx);
 }
 
+static void steps_are_limited(void **unused)
+{
+    (void)unused;
+    pl_context *ctx = test_context(1);
+    const pl_method methods[] = {PL_GRADIENT_DESCENT, PL_LBFGSB, PL_LEVENBERG_MARQUARDT};
+    for (int k = 0; k < 3; k++) {
+        rosenbrock f = {.refuse_above = INFINITY};
+        pl_problem problem = rosenbrock_problem(&f);
+        pl_optimizer_def def = pl_optimizer_def_default();
+        pl_optimizer *opt;
+        double longest = 0;
+        def.method = methods[k];
+        def.max_step = 0.03;
+        def.growth = 2;
+        assert_ok(ctx, pl_optimizer_create(ctx, &def, &problem, start, &opt));
+        assert_ok(ctx, pl_optimizer_start(opt));
+        for (int i = 0; i < 20; i++) {
+            assert_ok(ctx, pl_optimizer_step(opt));
+            longest = fmax(longest, opt->state[PL_HEAD_STEP]);
+        }
+        assert_close(longest, 0.03, 1e-12);
+        pl_optimizer_destroy(opt);
+    }
+    pl_context_destroy(ctx);
+}
+
 /* Saving the array after any iteration and going on from it gives the same bits as never stopping. */
 static void resumes_bit_for_bit(void **unused)
 {
@@ -422,6 +448,7 @@ int main(void)
         cmocka_unit_test(fits_a_decay_within_bounds),
         cmocka_unit_test(crosses_a_plateau),
         cmocka_unit_test(descent_follows_its_formula),
+        cmocka_unit_test(steps_are_limited),
         cmocka_unit_test(resumes_bit_for_bit),
         cmocka_unit_test(interruption_keeps_the_last_iteration),
         cmocka_unit_test(rejects_bad_definitions),

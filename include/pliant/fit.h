@@ -29,7 +29,7 @@ typedef struct pl_optimizer_def {
     double rate;      /* of gradient descent and Adam; default 0.1 */
     double growth;    /* of gradient descent: 1 = a fixed rate (default); above, the rate grows by this
                          factor in every iteration, and is halved until the loss decreases */
-    double max_step;  /* longest change of an unknown in one step of gradient descent, 0 = no limit */
+    double max_step;  /* longest change of an unknown in one iteration, but of Adam; 0 = no limit */
     double beta1, beta2;  /* of Adam; default 0.9, 0.999 */
     int pairs;            /* of L-BFGS-B; default 10 */
     double stop_loss;     /* stop at a loss of at most this; default 0 */

@@ -121,7 +121,7 @@ pl_status pl_checkpoint_save(pl_fit *fit)
 {
     char fingerprint[17];
     const pl_evaluation_times *t = &fit->evaluation->times;
-    double seconds = fit->seconds_before + (pl_milliseconds() - fit->started) / 1e3;
+    double now = pl_milliseconds(), seconds = fit->seconds_before + (now - fit->started) / 1e3;
     json_t *courses = json_array();
     for (int c = 0; c < fit->course_count; c++)
         json_array_append_new(courses, course_json(fit, &fit->courses[c]));
@@ -140,6 +140,8 @@ pl_status pl_checkpoint_save(pl_fit *fit)
         text ? write_checked(fit, text) : pl_fail(fit->ctx, PL_ERROR_MEMORY, "out of memory");
     free(text);
     json_decref(root);
+    fit->saved = pl_milliseconds();
+    fit->saving = fit->saved - now;
     return status;
 }
 

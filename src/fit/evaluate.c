@@ -64,8 +64,6 @@ static bool going_on(void *user, int step, const pl_state *state, const pl_step_
     return !e->keep_going || e->keep_going(e->user);
 }
 
-#define SETTLED_TAPE 500000000 /* bytes of a whole motion that is only looked at */
-
 /* A rollout of the task's inputs from its window's first step on. */
 static pl_rollout_def rollout_def(pl_evaluation *e, int steps)
 {
@@ -77,7 +75,7 @@ static pl_rollout_def rollout_def(pl_evaluation *e, int steps)
             def.inputs.of[c] =
                 task->input[c] + pl_channel_size(task->scene, (pl_channel)c, task->first) *
                                      (size_t)pl_channel_get((pl_channel)c)->width;
-    def.memory_budget = task->tape_bytes || !task->settled ? task->tape_bytes : SETTLED_TAPE;
+    def.memory_budget = task->tape_bytes;
     def.progress = going_on;
     def.progress_user = e;
     return def;

@@ -113,12 +113,20 @@ static pl_status record(pl_fit *fit)
     return PL_OK;
 }
 
+/* Checkpoints of windows grow with what was found, while iterations stay short: they may take a tenth
+ * of the time. */
+static bool is_due(const pl_fit *fit)
+{
+    bool last = fit->optimizer->state[PL_HEAD_STOP] != PL_STOP_NONE && !pl_window_left(fit);
+    return !fit->task->window.steps || last || pl_milliseconds() - fit->saved >= 10 * fit->saving;
+}
+
 /* Keeps the optimiser's state with its course, and both on the disk. */
 static pl_status save(pl_fit *fit)
 {
     const pl_optimizer *opt = fit->optimizer;
     memcpy(fit->course->state, opt->state, (size_t)opt->state_count * sizeof *opt->state);
-    return fit->def.directory ? pl_checkpoint_save(fit) : PL_OK;
+    return fit->def.directory && is_due(fit) ? pl_checkpoint_save(fit) : PL_OK;
 }
 
 static pl_status save_and_tell(pl_fit *fit)

@@ -37,6 +37,7 @@ typedef struct pl_fit {
     pl_course *courses;             /* [course_count] */
     pl_course *course;              /* the one that the optimiser is on; in the end the best */
     double seconds_before, started; /* of earlier runs, s; of this one, ms */
+    double saved, saving;           /* when the last checkpoint was written, and how long it took, ms */
     pl_text written;                /* manifest of the directory */
 } pl_fit;
 
@@ -117,6 +118,8 @@ typedef struct pl_signals {
 
 pl_status pl_signals_gather(const pl_task *task, pl_signals *out);
 void pl_signals_free(pl_context *ctx, pl_signals *signals);
+/* Whether a control task's unknowns are all numbers of single steps, which curves over time show. */
+bool pl_signals_are_all(const pl_task *task);
 /* signals.csv and signals.svg. */
 pl_status pl_signals_write(pl_fit *fit, const pl_fit_result *result);
 /* The section of the report with their curves. */

@@ -168,6 +168,8 @@ static pl_status write_pictures(pl_fit *fit, const pl_fit_result *r)
     plot.line_count = 1;
     plot.lines = &loss;
     PL_CHECK(write_plot(fit, &plot, "loss.svg"), done);
+    if (pl_signals_are_all(fit->task))
+        goto done;
 
     PL_NEW(fit->ctx, values, (size_t)p * (size_t)k, done);
     for (int i = 0; i < p; i++) {

@@ -115,15 +115,6 @@ done:
     return status;
 }
 
-/* Whether a control task's unknowns are all numbers of single steps, which curves over time show. */
-static bool only_signals(const pl_task *task)
-{
-    for (int k = 0; k < task->unknown_count; k++)
-        if (task->unknowns[k].spread != PL_SPREAD_STEP)
-            return false;
-    return task->control;
-}
-
 static pl_status add_goals(pl_report *report, const pl_fit_result *r)
 {
     for (int i = 0; i < r->goal_count; i++) {
@@ -175,7 +166,7 @@ static pl_status add_fit(pl_fit *fit, pl_report *report, const pl_fit_result *r)
                                       "tape",
                                       tape};
     bool checked = fit->task->check.step > 0, sure = isfinite(r->standard_error[0]);
-    const pl_report_fit f = {.parameter_count = only_signals(fit->task) ? 0 : r->parameter_count,
+    const pl_report_fit f = {.parameter_count = pl_signals_are_all(fit->task) ? 0 : r->parameter_count,
                              .names = r->names,
                              .units = r->units,
                              .iteration_count = r->row_count,

@@ -15,6 +15,14 @@ static bool is_signal(const pl_unknown *u)
     return over_time && u->of.column == 0;
 }
 
+bool pl_signals_are_all(const pl_task *task)
+{
+    for (int k = 0; k < task->unknown_count; k++)
+        if (task->unknowns[k].spread != PL_SPREAD_STEP)
+            return false;
+    return task->control;
+}
+
 /* Of inputs of one number their value, of vectors how much of its direction the unknown has added. */
 static double value_at(const pl_task *task, const pl_unknown *u, int step)
 {

@@ -187,10 +187,12 @@ static void find_direction(model *m, double *r, double *d)
 }
 
 /* Longest t with x + t d within the bounds. */
-static double longest_step(const model *m, const double *d)
+static double longest_step(const model *m, const double *d, double max_step)
 {
     double t = INFINITY;
     for (int i = 0; i < m->b.n; i++) {
+        if (max_step > 0 && d[i] != 0)
+            t = fmin(t, max_step / fabs(d[i]));
         if (d[i] > 0)
             t = fmin(t, (m->upper[i] - m->x[i]) / d[i]);
         else if (d[i] < 0)
@@ -254,7 +256,7 @@ static pl_status search(pl_optimizer *opt, model *m, double *r, double *d, pl_li
     line->direction = d;
     line->loss = opt->work[PL_HEAD_LOSS];
     line->slope = pl_dot(n, m->g, d);
-    line->t_max = longest_step(m, d);
+    line->t_max = longest_step(m, d, opt->def.max_step);
     /* Without curvature the gradient's length means nothing: the first trial moves by one unit. */
     line->t_first = k > 0 ? 1.0 : 1.0 / sqrt(pl_dot(n, d, d));
     if (!(line->slope < 0) || !(line->t_max > 0))

@@ -72,8 +72,12 @@ static bool trial_step(pl_optimizer *opt, lm *s, const double *x, double damping
     }
     if (LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', n, 1, s->matrix, n, s->step, 1) != 0)
         return false;
+    double longest = 0, most = opt->def.max_step;
+    for (int i = 0; i < n; i++)
+        longest = fmax(longest, fabs(s->step[i]));
+    double part = most > 0 && longest > most ? most / longest : 1;
     for (int i = 0; i < n; i++) {
-        s->x[i] = pl_clip(x[i] + s->step[i], lower[i], upper[i]);
+        s->x[i] = pl_clip(x[i] + part * s->step[i], lower[i], upper[i]);
         s->step[i] = s->x[i] - x[i];
     }
     return true;

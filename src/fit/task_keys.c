@@ -155,7 +155,7 @@ static const pl_key optimizer_keys[] = {
             "iteration and "
             "is halved until the loss decreases."},
     {"max_step", PL_KEY_NUMBER, AT(pl_optimizer_def, max_step), NOT_NEGATIVE,
-     .doc = "Longest change of x in a step of gradient descent; 0 = no limit."},
+     .doc = "Longest change of an unknown in one iteration, in x, but of Adam; 0 = no limit."},
     {"beta1", PL_KEY_NUMBER, AT(pl_optimizer_def, beta1), BETWEEN(0, 0.999999), .doc = "Of Adam."},
     {"beta2", PL_KEY_NUMBER, AT(pl_optimizer_def, beta2), BETWEEN(0, 0.999999), .doc = "Of Adam."},
     {"pairs", PL_KEY_INTEGER, AT(pl_optimizer_def, pairs), BETWEEN(1, 1000),
