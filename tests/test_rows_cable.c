@@ -239,6 +239,8 @@ static void check_gradients(test_world *w, unsigned long long wanted, int steps,
             fail_msg("%s: adjoint %.12g, tangent %.12g, difference %.12g",
                      pl_channel_get(r->rows[k].channel)->name, r->rows[k].adjoint, r->rows[k].tangent,
                      r->rows[k].difference);
+    for (int k = 0; k < r->row_count; k++)
+        assert_int_not_equal(r->rows[k].verdict, PL_CHECK_UNRESOLVED);
     assert_true(r->row_count > 0 && (!slips || r->regimes.slip > 0));
     pl_check_destroy(w->ctx, r);
 }
@@ -247,15 +249,16 @@ static void gradients_of_a_trunk(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    static const kind some[] = {{false, false, 1e-6, PL_SOLVER_AUTO},
+    static const kind some[] = {{false, false, 1e-4, PL_SOLVER_AUTO},
                                 {false, false, 1e-10, PL_SOLVER_AUTO},
                                 {false, true, 1e-10, PL_SOLVER_AUTO},
-                                {true, false, 1e-6, PL_SOLVER_AUTO}};
+                                {true, false, 1e-4, PL_SOLVER_AUTO}};
     for (int k = 0; k < 4; k++) {
         test_world w = trunk(ctx, some[k], 0.2, 0.1);
+        /* What 1e-10 m/N gives is below what differences tell. */
+        unsigned long long compliance = some[k].compliance > 1e-6 ? PL_BIT(PL_CABLE_COMPLIANCE) : 0;
         check_gradients(&w,
-                        PL_BIT(PL_CABLE_LENGTH) | PL_BIT(PL_CABLE_COMPLIANCE) | PL_BIT(PL_VELOCITY) |
-                            PL_BIT(PL_YOUNG),
+                        PL_BIT(PL_CABLE_LENGTH) | compliance | PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG),
                         6, false);
         world_free(&w);
     }
@@ -264,11 +267,12 @@ static void gradients_of_a_trunk(void **state)
 
 /* A cable that runs through a ring on the wall and a block's middle to another block drags both over a
  * rough floor. */
-static test_world tow(pl_context *ctx, pl_solver_kind solver)
+static test_world tow(pl_context *ctx, pl_solver_kind solver, double compliance)
 {
     static const double time[] = {0, 0.2}, lengths[] = {0.5, 0.3};
     pl_scene_def def = world_def(0.01, 0, 0, -9.81);
     def.solver = solver;
+    def.max_iterations = 400; /* the constant matrix takes a hundred: a split step is another motion */
     test_world w = world_new(ctx, def);
     block(&w, 0, 5e-4);
     block(&w, 0.08, 5e-4);
@@ -276,7 +280,7 @@ static test_world tow(pl_context *ctx, pl_solver_kind solver)
     pl_point chain[] = {at_place(0.3, 0.1, 0.1), in_the_middle(1), at_vertex(0, 5),
                         at_place(0.3, 0, 0.1)};
     pl_cable_def cable = pl_cable_def_default();
-    cable.point_count = 4, cable.points = chain, cable.compliance = 1e-7;
+    cable.point_count = 4, cable.points = chain, cable.compliance = compliance;
     cable.table = (pl_table){2, time, lengths};
     assert_ok(ctx, pl_scene_add_cable(w.scene, &cable, NULL));
     world_start(&w);
@@ -287,7 +291,7 @@ static void gradients_with_friction(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    test_world w = tow(ctx, PL_SOLVER_AUTO);
+    test_world w = tow(ctx, PL_SOLVER_AUTO, 1e-3);
     check_gradients(&w,
                     PL_BIT(PL_CABLE_LENGTH) | PL_BIT(PL_CABLE_COMPLIANCE) | PL_BIT(PL_FRICTION) |
                         PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG) | PL_BIT(PL_COLLIDER_POSE),
@@ -300,11 +304,11 @@ static void every_solver_finds_the_same_motion(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    test_world reference = tow(ctx, PL_SOLVER_DIRECT);
+    test_world reference = tow(ctx, PL_SOLVER_DIRECT, 1e-7);
     world_steps(&reference, 12);
     assert_true(reference.state->live[0] > 0.01);
     for (int solver = PL_SOLVER_AUTO; solver <= PL_SOLVER_CONSTANT; solver++) {
-        test_world w = tow(ctx, (pl_solver_kind)solver);
+        test_world w = tow(ctx, (pl_solver_kind)solver, 1e-7);
         world_steps(&w, 12);
         double apart = world_distance(3 * w.n, w.state->q, reference.state->q);
         if (!(apart < (solver == PL_SOLVER_CONSTANT ? 1e-8 : 1e-9)))
