@@ -296,6 +296,8 @@ static void wrong_tasks_are_explained(void **state)
               " \"frequency_range\": [2, 3]}",
               REACH),
          "unknowns[0].frequency_range: expected \"frequency\", 1 Hz, to be within"},
+        {TASK("{\"quantity\": \"activation\", \"initial\": 0, \"start\": \"a.csv\"}", REACH),
+         "unknowns[0].start: goes with inputs for_each step only"},
         {WINDOWED(PER_STEP, REACH, "\"steps\": 11"), "window.steps: expected at most 10"},
         {WINDOWED(PER_STEP, REACH, "\"steps\": 3, \"advance\": 4"),
          "window.advance: expected at most 3"},
@@ -409,6 +411,67 @@ static void windows_follow_the_path(void **state)
     pl_task_destroy(task);
 }
 
+/* A file of two rows: repeated over the steps, from what the scene has, within the bounds. */
+static void starts_are_read_and_repeated(void **state)
+{
+    fixture *f = *state;
+    const char *text = TASK("{\"name\": \"m\", \"quantity\": \"activation\", \"of\": \"all\","
+                            " \"for_each\": \"step\", \"initial\": 0, \"start\": \"start.csv\","
+                            " \"lower\": 0, \"upper\": 0.3}",
+                            REACH);
+    files_write(f->directory, "start.csv", "time,m 0,m 1\n0.1,0.2,0.25\r\n0.2,0.4,0.15\n");
+    pl_task *task = load(f, text);
+    for (int k = 0; k < 10; k++) {
+        assert_close(task->initial[k], k % 2 ? 0.3 : 0.2, 1e-15);
+        assert_close(task->initial[10 + k], k % 2 ? 0.1 : 0.2, 1e-15); /* on top of 0.05 */
+    }
+    pl_task_destroy(task);
+    static const char *const wrong[][2] = {{"time,m 0\n0.1,0.2\n", "start.csv:1: no column is named"},
+                                           {"m 0,m 1\n0.1\n", "start.csv:2: expected a number"},
+                                           {"m 0,m 1\n0.1,\n0.2,0.3\n", "start.csv:2: expected"},
+                                           {"m 0,m 1\n0.1,nan\n", "start.csv:2: expected a number"},
+                                           {"m 0,m 1\n", "start.csv: expected rows"}};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        files_write(f->directory, "start.csv", wrong[k][0]);
+        assert_int_equal(pl_task_load(f->ctx, f->path, 0, NULL, &task), PL_ERROR_PARSE);
+        if (!strstr(pl_context_error(f->ctx), wrong[k][1]))
+            fail_msg("expected \"%s\" in \"%s\"", wrong[k][1], pl_context_error(f->ctx));
+    }
+}
+
+/* What one fit leaves, the next starts from: its first loss is the last one's last. */
+static void fits_go_on_from_signals(void **state)
+{
+    fixture *f = *state;
+    static const char *const tasks[] = {
+        TASK("{\"name\": \"m\", \"quantity\": \"activation\", \"of\": \"all\", \"initial\": 0.2,"
+             " \"signal\": \"spline\", \"knots\": 4, \"lower\": 0, \"upper\": 0.6}",
+             SMOOTH),
+        TASK("{\"name\": \"m\", \"quantity\": \"activation\", \"of\": \"all\", \"initial\": 0,"
+             " \"for_each\": \"step\", \"start\": \"out/signals.csv\", \"lower\": 0, \"upper\": 0.6}",
+             SMOOTH)};
+    char out[128];
+    double last = 0;
+    snprintf(out, sizeof out, "%s/out", f->directory);
+    for (int k = 0; k < 2; k++) {
+        pl_fit_def def = pl_fit_def_default();
+        pl_fit_result *r;
+        pl_task *task = load(f, tasks[k]);
+        def.directory = k == 0 ? out : NULL;
+        def.report = false;
+        task->optimizer.iterations = 4;
+        assert_ok(f->ctx, pl_task_fit(task, &def, &r));
+        if (k == 1) {
+            assert_close(r->loss[0], last, 1e-9 * last);
+            assert_true(r->loss[r->row_count - 1] < 0.99 * last);
+        }
+        last = r->loss[r->row_count - 1];
+        pl_fit_result_free(task, r);
+        pl_task_destroy(task);
+    }
+    files_remove(out);
+}
+
 /* ---- resuming ---- */
 
 typedef struct stopper {
@@ -479,6 +542,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(windows_have_derivatives, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_window_is_the_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(windows_follow_the_path, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(starts_are_read_and_repeated, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(fits_go_on_from_signals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(windows_resume_bit_for_bit, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,7 @@ typedef struct pl_unknown {
     int owner;           /* index of the body, collider, pin, force or wind */
     double direction[3]; /* of inputs and starts: p times this is added to the scene's own value */
     pl_spread spread;
+    const char *start; /* file of initial values, while the task is read; else NULL */
     pl_signal signal;
     int knots, degree;                  /* of a spline */
     double amplitude, frequency, phase; /* initial ones of a sinusoid: as the value, Hz, rad */
@@ -243,6 +244,8 @@ extern const pl_spec pl_spec_task, pl_spec_unknown, pl_spec_term;
 
 /* Fills the task's unknowns from a checked document: owners, counts, bounds in x. */
 pl_status pl_task_read_unknowns(pl_task *task, const pl_document *document);
+/* Initial values of the unknowns that have a file of them; after pl_task_prepare_inputs. */
+pl_status pl_task_read_starts(pl_task *task, const pl_document *document);
 /* Base values of the inputs that unknowns change. */
 pl_status pl_task_prepare_inputs(pl_task *task);
 /* The steps from `first` on are simulated from now on, as many as a window has; all without windows.

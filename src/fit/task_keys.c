@@ -65,6 +65,9 @@ static const pl_key unknown_keys[] = {
             "steps."},
     {"initial", PL_KEY_NUMBER, AT(pl_unknown, initial), .required = true,
      .doc = "Where the fit starts."},
+    {"start", PL_KEY_TEXT, AT(pl_unknown, start),
+     .doc = "Of inputs for each step: a CSV file, relative to the task, where the fit starts instead: "
+            "the column of the unknown's name, as in signals.csv; repeated when it has too few rows."},
     {"true", PL_KEY_NUMBER, UNREAD,
      .doc = "With it in every unknown, targets that no file gives are simulated at these values."},
     {"lower", PL_KEY_NUMBER, UNREAD, .doc = "Smallest value allowed."},

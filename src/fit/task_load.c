@@ -180,7 +180,8 @@ static pl_status build(pl_task *task, const pl_document *document, int override_
     if (task->window.steps && task->simulated_targets)
         return pl_document_fail(document, NULL, PL_ERROR_ARGUMENT,
                                 "\"window\" goes with goals and target files, not simulated targets");
-    return pl_task_prepare_inputs(task);
+    PL_TRY(pl_task_prepare_inputs(task));
+    return pl_task_read_starts(task, document);
 }
 
 /* Everything an iteration depends on, beside the scene's text: the task as overridden but for how many
@@ -206,6 +207,7 @@ static pl_status take_fingerprint(pl_task *task, const pl_document *document, in
     for (int i = 0; i < override_count; i++)
         if (strncmp(overrides[i], "scene.", 6) == 0)
             fold(hash, overrides[i], strlen(overrides[i]) + 1);
+    fold(hash, task->initial, (size_t)task->n * sizeof(double));
     fold(hash, task->scene->q0, 3 * (size_t)task->scene->vertex_count * sizeof(double));
     fold(hash, task->scene->v0, 3 * (size_t)task->scene->vertex_count * sizeof(double));
     return PL_OK;

@@ -174,6 +174,11 @@ static pl_status read_unknown(pl_task *task, const pl_document *document, const 
     else
         snprintf(u->name + strlen(u->name), sizeof u->name - strlen(u->name), " %d", which);
     PL_TRY(count_entries(document, task, u, place));
+    if (u->start && (u->spread != PL_SPREAD_STEP || u->of.column > 0)) {
+        const pl_place here = {place, "start", 0};
+        return pl_document_fail(document, &here, PL_ERROR_ARGUMENT,
+                                "goes with inputs for_each step only, and not with rotations");
+    }
     if (task->window.steps && u->spread != PL_SPREAD_STEP)
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
                                 "expected \"for_each\": \"step\": \"window\" goes with inputs of every "
