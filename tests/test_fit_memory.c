@@ -20,6 +20,17 @@ static const char *const task_text =
     "  {\"kind\": \"point_cloud\"}],"
     " \"optimizer\": {\"method\": \"levenberg_marquardt\", \"iterations\": 1}}";
 
+/* Goals of every kind, terms of inputs, two windows, a start from a file. */
+static const char *const control_text =
+    "{\"version\": 1, \"scene\": \"scene.json\", \"window\": {\"steps\": 1, \"advance\": 1},"
+    " \"unknowns\": [{\"name\": \"push\", \"quantity\": \"force\", \"direction\": [1, 0, 0],"
+    "   \"for_each\": \"step\", \"initial\": 4, \"start\": \"start.csv\"}],"
+    " \"loss\": [{\"kind\": \"centre_of_mass\", \"path\": [[0.01, 0.05, 0.05, 0.05], [0.02, 1, 0, 0]]},"
+    "  {\"kind\": \"centre_of_mass\", \"along\": [1, 0, 0], \"distance\": 1, \"steps\": [1, 2]},"
+    "  {\"kind\": \"shape\"}, {\"kind\": \"effort\", \"quantity\": \"force\"},"
+    "  {\"kind\": \"smoothness\", \"quantity\": \"force\"}],"
+    " \"optimizer\": {\"iterations\": 1}}";
+
 typedef struct place {
     char directory[64], task[128], out[128];
 } place;
@@ -52,7 +63,10 @@ static void every_allocation_may_fail(void **unused)
     snprintf(at.task, sizeof at.task, "%s/task.json", directory);
     snprintf(at.out, sizeof at.out, "%s/out", directory);
     files_write(directory, "scene.json", scene_text);
+    files_write(directory, "start.csv", "push\n1\n");
     files_write(directory, "task.json", task_text);
+    assert_true(test_fail_every_allocation(load_and_fit, &at) > 100);
+    files_write(directory, "task.json", control_text);
     assert_true(test_fail_every_allocation(load_and_fit, &at) > 100);
     files_remove(directory);
 }
