@@ -83,20 +83,31 @@ static json_t *scene_json(const char *path, const pl_scene *scene, const pl_scen
                                         body.cloth ? "cloth" : "solid", "vertices", body.vertex_count,
                                         "elements", body.element_count, "mass", body.mass, "groups",
                                         cli_json_groups(body.mesh)));
-    return json_pack("{s:s, s:s, s:f, s:i, s:i, s:i, s:f, s:i, s:i, s:i, s:i, s:o}", "file", path,
-                     "name", file->name, "time_step", pl_scene_get_def(scene).time_step, "steps",
-                     file->steps, "vertices", info.vertex_count, "elements", info.element_count, "mass",
-                     info.mass, "pins", info.pin_count, "forces", info.force_count, "wind",
-                     info.wind_count, "colliders", info.collider_count, "bodies", bodies);
+    json_t *out =
+        json_pack("{s:s, s:s, s:f, s:i, s:i, s:i, s:f, s:i, s:i, s:i, s:i, s:o}", "file", path, "name",
+                  file->name, "time_step", pl_scene_get_def(scene).time_step, "steps", file->steps,
+                  "vertices", info.vertex_count, "elements", info.element_count, "mass", info.mass,
+                  "pins", info.pin_count, "forces", info.force_count, "wind", info.wind_count,
+                  "colliders", info.collider_count, "bodies", bodies);
+    for (int o = PL_OWNER_ATTACHMENT; o < PL_OWNER_COUNT; o++) {
+        char key[32];
+        snprintf(key, sizeof key, "%ss", pl_owner_name((pl_owner)o));
+        json_object_set_new(out, key, json_integer(pl_scene_owner_count(scene, (pl_owner)o)));
+    }
+    return out;
 }
 
 static void print_scene(const char *path, const pl_scene *scene, const pl_scene_file_info *file)
 {
     pl_scene_info info = pl_scene_get_info(scene);
     printf("%s%s%s\n", path, *file->name ? ": " : "", file->name);
-    printf("%d steps of %g s; %d vertices, %d elements, %.6g kg; pins: %d, forces: %d, wind: %d\n",
+    printf("%d steps of %g s; %d vertices, %d elements, %.6g kg; pins: %d, forces: %d, wind: %d",
            file->steps, pl_scene_get_def(scene).time_step, info.vertex_count, info.element_count,
            info.mass, info.pin_count, info.force_count, info.wind_count);
+    for (int o = PL_OWNER_ATTACHMENT; o < PL_OWNER_COUNT; o++)
+        if (pl_scene_owner_count(scene, (pl_owner)o) > 0)
+            printf(", %ss: %d", pl_owner_name((pl_owner)o), pl_scene_owner_count(scene, (pl_owner)o));
+    printf("\n");
     pl_body_info body;
     for (int b = 0; b < info.body_count && pl_scene_body(scene, b, &body) == PL_OK; b++) {
         printf("body %s: %s, %d vertices, %d elements, %.6g kg\n", body.name,

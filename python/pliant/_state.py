@@ -44,9 +44,11 @@ class StepInfo:
 
 def contact_array(pointer: Any, count: int) -> NDArray[Any]:
     """A copy of `count` pl_contacts."""
+    layout = np.dtype(_api.pl_contact)
     if not count:
-        return np.empty(0, np.dtype(_api.pl_contact))
-    return np.array((_api.pl_contact * count).from_address(ctypes.addressof(pointer.contents)))
+        return np.empty(0, layout)
+    memory = (ctypes.c_char * (count * layout.itemsize)).from_address(ctypes.addressof(pointer.contents))
+    return np.frombuffer(memory, layout).copy()
 
 
 class State(Owner):
