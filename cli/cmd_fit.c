@@ -112,7 +112,10 @@ static json_t *number(double value)
 static void print_json(const char *path, const pl_fit_result *r)
 {
     const double *last = r->values + (size_t)(r->row_count - 1) * (size_t)r->parameter_count;
-    json_t *parameters = json_array(), *reasons = json_array();
+    json_t *parameters = json_array(), *reasons = json_array(), *goals = json_array();
+    for (int i = 0; i < r->goal_count; i++)
+        json_array_append_new(goals, json_pack("{s:s, s:f, s:f}", "text", r->goals[i].text, "rms",
+                                               r->goals[i].rms, "largest", r->goals[i].largest));
     for (int i = 0; i < r->reason_count; i++)
         json_array_append_new(reasons,
                               json_pack("{s:s, s:s}", "doubt", pl_doubt_name(r->reasons[i].doubt),
@@ -123,10 +126,10 @@ static void print_json(const char *path, const pl_fit_result *r)
                                         number(last[i]), "true", number(r->truth[i]), "standard_error",
                                         number(r->standard_error[i])));
     json_t *root =
-        json_pack("{s:s, s:b, s:o, s:s, s:i, s:i, s:o, s:o, s:f}", "task", path, "identified",
-                  r->identified, "reasons", reasons, "stop", pl_stop_text(r->stop), "iterations",
-                  r->iterations, "simulations", r->rollouts, "loss", number(r->loss[r->row_count - 1]),
-                  "parameters", parameters, "seconds", r->seconds);
+        json_pack("{s:s, s:b, s:o, s:o, s:s, s:i, s:i, s:o, s:o, s:f}", "task", path, "identified",
+                  r->identified, "reasons", reasons, "goals", goals, "stop", pl_stop_text(r->stop),
+                  "iterations", r->iterations, "simulations", r->rollouts, "loss",
+                  number(r->loss[r->row_count - 1]), "parameters", parameters, "seconds", r->seconds);
     char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
     printf("%s\n", text ? text : "{}");
     free(text);
@@ -217,7 +220,8 @@ int cmd_fit(int argc, char **argv)
         .details =
             "Exit codes: 0 identified, 1 failure, 2 usage, 3 bad task or file, 4 a simulation did "
             "not\n"
-            "converge, 5 the fit ended without identifying the unknowns, 130 interrupted.",
+            "converge, 5 the fit ended without identifying the unknowns or reaching its goals, 130 "
+            "interrupted.",
         .min_arguments = 0,
         .max_arguments = 1,
         .option_count = CLI_COUNT(table),

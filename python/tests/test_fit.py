@@ -94,3 +94,17 @@ def test_interrupt_while_the_target_is_simulated():
             "except KeyboardInterrupt:\n    print('stopped')\n")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, "stopped\n"), done.stderr
+
+
+def test_control_tells_its_goals_and_signals(context):
+    seen = []
+    result = pliant.fit(ROOT / "scenes" / "tasks" / "bar_follow.json",
+                        {"window.steps": 5, "window.advance": 5, "optimizer.iterations": 2, "steps": 20,
+                         "loss[0].path": [[0.02, 0, 0, 0], [0.4, -0.03, 0, 0.05]]},
+                        progress=seen.append, context=context)
+    goal, = result.goals
+    assert 0 < goal.rms <= goal.largest and goal.within == 0.004
+    assert goal.text in result.verdict and result.identified == (goal.rms <= 0.004)
+    assert set(result.signals) == {"muscle 0", "muscle 1"}
+    assert all(s.shape == (20,) and (0 <= s).all() and (s <= 0.7).all() for s in result.signals.values())
+    assert sorted({p.window for p in seen}) == [0, 1, 2, 3] and seen[0].windows == 4
