@@ -13,7 +13,8 @@ static const char scene[] =
     "[{\"body\": \"block\", \"value\": [0, 0, 0]}], \"pins\": [{\"body\": \"sheet\", \"vertices\": "
     "[0]}], "
     "\"wind\": [{\"body\": \"sheet\", \"velocity\": [1, 0, 0]}], \"colliders\": [{\"name\": \"floor\", "
-    "\"shape\": {\"half_space\": {}}}]}";
+    "\"shape\": {\"half_space\": {}}}], \"muscles\": [{\"body\": \"block\", \"direction\": [1, 0, "
+    "0]}]}";
 
 void fuzz_task(const fuzz_kind *kind, const uint8_t *data, size_t size)
 {
