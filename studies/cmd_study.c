@@ -15,6 +15,7 @@ static const study_entry entries[] = {
     {"impacts", study_impacts}, {"mu-precision", study_mu_precision},
     {"solvers", study_solvers}, {"consistency", study_consistency},
     {"horizon", study_horizon}, {"memory", study_memory},
+    {"soak", study_soak},
 };
 
 static int run_study(study *s, const study_entry *entry)
@@ -37,13 +38,15 @@ static int run_study(study *s, const study_entry *entry)
 
 int cmd_study(int argc, char **argv)
 {
-    study s = {0};
+    study s = {.seed = 1};
     int threads = 0;
     bool verbose = false;
     const cli_option table[] = {
         {"out", CLI_TEXT, &s.out, "DIR", "write tables (CSV, Markdown) and plots (SVG) here"},
         {"quick", CLI_FLAG, &s.quick, NULL, "a small version, to see that it works"},
         {"scale", CLI_INT, &s.scale, "N", "vertices of a body (solvers: 1200 to 10000)"},
+        {"scenes", CLI_INT, &s.scenes, "N", "random scenes (soak: 100)"},
+        {"seed", CLI_INT, &s.seed, "S", "of the random scenes (1)"},
         {"threads", CLI_INT, &threads, "N", "worker threads; 0 = one per core"},
         {"verbose", CLI_FLAG, &verbose, NULL, "say more on stderr"},
     };
@@ -59,6 +62,7 @@ int cmd_study(int argc, char **argv)
             "  consistency   what a backward pass with another smoothing than the forward's does\n"
             "  horizon       gradients and cost over 500, 1500 and 3000 steps\n"
             "  memory        10,000 steps with the full tape, within 100 MB and within 10 MB\n"
+            "  soak          random scenes: are steps that say they converged in balance?\n"
             "  all           one after another",
         .min_arguments = 1,
         .max_arguments = CLI_COUNT(entries),
@@ -68,8 +72,8 @@ int cmd_study(int argc, char **argv)
     int count, code = cli_parse(&command, argc, argv, &count);
     if (code >= 0)
         return code;
-    if (threads < 0 || s.scale < 0)
-        return cli_usage(&command, "--threads and --scale cannot be negative");
+    if (threads < 0 || s.scale < 0 || s.scenes < 0 || s.seed < 0)
+        return cli_usage(&command, "--threads, --scale, --scenes and --seed cannot be negative");
     bool chosen[CLI_COUNT(entries)] = {false};
     for (int i = 1; i <= count; i++) {
         bool known = false;

@@ -12,6 +12,8 @@ typedef struct study {
     const char *out; /* directory, NULL = no files */
     bool quick;      /* a smaller study, for trying it out, with aims that hold for it */
     int scale;       /* vertices of each body, 0 = the study's own */
+    int scenes;      /* how many random ones, 0 = the study's own */
+    int seed;        /* of them */
     int aims, missed;
     double started, shown;
 } study;
@@ -61,5 +63,6 @@ pl_status study_solvers(study *s);
 pl_status study_consistency(study *s);
 pl_status study_horizon(study *s);
 pl_status study_memory(study *s);
+pl_status study_soak(study *s);
 
 #endif

@@ -56,6 +56,10 @@ prints "memory: 4 of 4 aims met"
 for file in mu-precision.csv mu-precision.md mu-precision.svg horizon.csv memory.csv; do
     [ -s results/$file ] || fail "$file is missing"
 done
+expect 0 study soak --scenes 9 --seed 3 --out results --threads 1
+prints "soak: 5 of 5 aims met"
+[ -s results/soak.csv ] || fail "soak.csv is missing"
+expect 2 study soak --scenes -1
 expect 2 study astrology
 expect 1 study horizon --quick --out /proc/nowhere
 expect 1 study consistency --quick --out /proc --threads 1

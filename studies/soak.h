@@ -1,0 +1,32 @@
+/* Random scenes, and what an onlooker who knows only Newton's laws says of their steps. */
+#ifndef PL_SOAK_H
+#define PL_SOAK_H
+
+#include "study.h"
+
+enum { SOAK_KINDS = 9 };
+extern const char *const soak_kinds[SOAK_KINDS];
+
+typedef struct soak_scene {
+    int kind, steps;
+    double density, thickness; /* of its one body: the onlooker weighs it himself */
+    char *text;                /* the scene file, freed with free() */
+    size_t length;
+} soak_scene;
+
+/* Scene `index` of a seed: the same whatever came before. */
+soak_scene soak_make(unsigned seed, int index);
+
+/* Masses of the vertices, [n]; of solids a quarter of each tet, of cloth a third of each triangle. */
+pl_status soak_weigh(const pl_scene *scene, const soak_scene *s, double *mass);
+
+/*
+ * How far a step without splits is from balance as a whole, m: by how much what is missing would move
+ * it. Forces are gravity and those of contacts, all others being between parts of the body: sum m (v1 -
+ * v0)      = h sum f        sum q1 x m (v1 - v0) = h sum q1 x f and with BDF2, after a step as long, (3
+ * v1 - 4 v0 + v-1) / 2 for v1 - v0.
+ */
+double soak_imbalance(const pl_state *before, const pl_state *after, const double *mass,
+                      const double gravity[3], double h);
+
+#endif
