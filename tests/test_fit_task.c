@@ -399,7 +399,8 @@ static const char *const wrong[][2] = {
           "\"map\": \"log\"}]," LOSS ", \"starts\": 2}",
      "expected \"lower\" > 0"},
     {HEAD UNKNOWN "," LOSS ", \"continuation\": {\"start\": 1e-13}}", "continuation.start"},
-    {HEAD UNKNOWN "," LOSS ", \"scene_changes\": [{\"set\": \"bodies[3].velocity=1\"}]}", "bodies[3]"},
+    {HEAD UNKNOWN "," LOSS ", \"scene_changes\": [{\"set\": \"bodies[3].velocity=1\"}]}",
+     "task.json:1: scene_changes[0]: override 'bodies[3].velocity=1': no item 3"},
 };
 
 static void wrong_files_are_explained(void **state)

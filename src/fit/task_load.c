@@ -46,6 +46,24 @@ static pl_status gather_changes(const pl_document *document, int override_count,
     return PL_OK;
 }
 
+/* Messages about one of the task's own changes name the task too. */
+static pl_status name_change(const pl_document *document, const char *const *changes, pl_status status)
+{
+    static const char start[] = "override '";
+    const char *message = pl_context_error(document->ctx), *named = message + sizeof start - 1;
+    int own = (int)json_array_size(json_object_get(document->root, "scene_changes"));
+    const pl_place list = {NULL, "scene_changes", 0};
+    if (strncmp(message, start, sizeof start - 1) != 0)
+        return status;
+    for (int i = 0; i < own; i++) {
+        const pl_place here = {&list, NULL, i};
+        size_t length = strnlen(changes[i], strlen(named)); /* long messages are cut */
+        if (strncmp(named, changes[i], length) == 0 && (named[length] == '\'' || !named[length]))
+            return pl_document_fail_within(document, &here, status);
+    }
+    return status;
+}
+
 static pl_status load_scene(pl_task *task, const pl_document *document, const char *file,
                             int override_count, const char *const *overrides, pl_scene_file_info *info)
 {
@@ -56,8 +74,9 @@ static pl_status load_scene(pl_task *task, const pl_document *document, const ch
     pl_status status = path ? PL_OK : PL_ERROR_MEMORY;
     if (status == PL_OK)
         status = gather_changes(document, override_count, overrides, &changes, &count);
-    if (status == PL_OK)
-        status = pl_scene_load(task->ctx, path, count, changes, &task->scene, info);
+    if (status == PL_OK &&
+        (status = pl_scene_load(task->ctx, path, count, changes, &task->scene, info)) != PL_OK)
+        status = name_change(document, changes, status);
     if (status == PL_OK)
         status = fold_file(task, path);
     pl_free(task->ctx, changes);
