@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-EXAMPLES = ("identify_friction_torch", "train_controller_torch", "identify_material_jax", "drop_a_mesh")
+EXAMPLES = ("identify_friction_torch", "train_controller_torch", "identify_material_jax", "drop_a_mesh",
+            "steer_a_trunk")
 
 
 def notebook(source: str) -> str:

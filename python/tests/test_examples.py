@@ -15,6 +15,7 @@ NEEDS = {
     "train_controller_torch": {"torch": "apt install python3-torch"},
     "identify_material_jax": {"jax": "pip install jax", "optax": "pip install optax"},
     "drop_a_mesh": {"matplotlib": "pip install matplotlib", "pyvista": "pip install pyvista"},
+    "steer_a_trunk": {"matplotlib": "pip install matplotlib"},
 }
 
 
@@ -42,7 +43,7 @@ def test_notebooks_are_the_scripts():
         assert made == (FOLDER / f"{name}.ipynb").read_text(), "run examples/python/make_notebooks.py"
 
 
-@pytest.mark.parametrize("name", ["identify_friction_torch", "drop_a_mesh"])
+@pytest.mark.parametrize("name", ["identify_friction_torch", "drop_a_mesh", "steer_a_trunk"])
 def test_script(name, tmp_path):
     need(name)
     done = subprocess.run([sys.executable, FOLDER / f"{name}.py"], cwd=tmp_path, env=environment(),
