@@ -58,8 +58,8 @@ static pl_output *volatile unfinished;
 
 static void on_signal(int number)
 {
-    /* A terminal that closes may say so twice. */
-    bool again = interrupted && number != SIGHUP;
+    /* A terminal that closes may say so twice, and timeout(1) does: only a key was pressed again. */
+    bool again = interrupted && number == SIGINT;
     interrupted = 1;
     if (!again)
         return;

@@ -86,10 +86,10 @@ int cli_simulation_open(pl_context *ctx, const char *path, const cli_list *set, 
 void cli_simulation_close(cli_simulation *simulation);
 
 /* From now on Ctrl-C (also SIGTERM, and SIGHUP of a terminal that closes) only sets what
- * cli_interrupted() says; a second one kills. Nobody reading our output is no reason to end. */
+ * cli_interrupted() says; a second Ctrl-C kills. Nobody reading our output is no reason to end. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
-/* A second one takes this output away before it kills; NULL = none. */
+/* A second Ctrl-C takes this output away before it kills; NULL = none. */
 void cli_abandon_at_second_interrupt(pl_output *output);
 /* Around what is short and has to be done as a whole; afterwards one kills, with nothing to take away.
  */

@@ -38,23 +38,29 @@ whole()
     [ "$(tail -c 2 $1/summary.json | tr -d '\n')" = "}" ] || fail "$1/summary.json is cut off"
 }
 
-# --- a second signal ends a run at once, and nothing is left, not even the folders made for it
-for signals in "INT TERM" "HUP INT" "HUP TERM"; do
-    start 'deep/place/out.partial-*/volume/000001.vtu' "${endless[@]}" --out deep/place/out
-    kill -STOP $process # so that both arrive before a step is done
-    for signal in $signals; do kill -$signal $process; done
-    kill -CONT $process
-    end
-    [ $code = $((128 + $(kill -l ${signals#* }))) ] || fail "$signals exited with $code"
-    [ ! -e deep ] || fail "$signals left $(find deep)"
-done
+# --- Ctrl-C after another signal ends a run at once, and nothing is left, not even the folders made for it
+start 'deep/place/out.partial-*/volume/000001.vtu' "${endless[@]}" --out deep/place/out
+kill -STOP $process # so that both arrive before a step is done
+kill -HUP $process
+kill -INT $process
+kill -CONT $process
+end
+[ $code = 130 ] || fail "a second signal exited with $code"
+[ ! -e deep ] || fail "a second signal left $(find deep)"
+
+# --- SIGTERM several times, as timeout sends it, is once
+start 'timed.partial-*/volume/000001.vtu' "${endless[@]}" --out timed
+for repeat in 1 2 3 4 5; do kill -TERM $process 2>/dev/null || true; done
+end
+[ $code = 130 ] || fail "SIGTERM exited with $code"
+whole timed
 
 # --- an empty directory that was there is there again
 mkdir empty
 start 'empty.partial-*/volume/000001.vtu' "${endless[@]}" --out empty
 kill -STOP $process
+kill -HUP $process
 kill -INT $process
-kill -TERM $process
 kill -CONT $process
 end
 [ "$(ls -d empty*)" = empty ] && [ -z "$(ls -A empty)" ] || fail "left $(ls -d empty*)"
