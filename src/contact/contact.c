@@ -146,15 +146,13 @@ static pl_status take_marked(pl_context *ctx, const pl_obstacles *o, int n, cons
     pl_contact_set_clear(set);
     for (int v = 0; v < n; v++)
         for (int c = 0; c < o->count; c++) {
-            pl_contact_point p, *before = set->spare + old;
+            pl_contact_point p;
             if (!set->close[(size_t)v * (size_t)o->count + (size_t)c])
                 continue;
             pl_contact_place(o, v, c, q0 + 3 * (size_t)v, &p);
             /* Both lists are sorted alike, and all that was in the set is marked. */
-            if (old < known && before->vertex == v && before->collider == c) {
-                memcpy(p.lambda, before->lambda, sizeof p.lambda);
-                old++;
-            }
+            if (old < known && set->spare[old].vertex == v && set->spare[old].collider == c)
+                memcpy(p.lambda, set->spare[old++].lambda, sizeof p.lambda);
             PL_TRY(pl_contact_set_touch(ctx, set, &p));
         }
     return PL_OK;
