@@ -76,6 +76,8 @@ void cli_abandon_at_second_interrupt(pl_output *output)
 
 void cli_ignore_interrupt(bool ignore)
 {
+    if (!ignore && interrupted)
+        return; /* all that is left is to end: repeats of the signal come too late to say more */
     signal(SIGINT, ignore ? SIG_IGN : SIG_DFL);
     signal(SIGTERM, ignore ? SIG_IGN : SIG_DFL);
     unfinished = NULL;

@@ -91,8 +91,8 @@ void cli_catch_interrupt(void);
 bool cli_interrupted(void);
 /* A second Ctrl-C takes this output away before it kills; NULL = none. */
 void cli_abandon_at_second_interrupt(pl_output *output);
-/* Around what is short and has to be done as a whole; afterwards one kills, with nothing to take away.
- */
+/* Around what is short and has to be done as a whole; afterwards one kills, with nothing to take away,
+ * unless there was one before. */
 void cli_ignore_interrupt(bool ignore);
 
 double cli_seconds(void); /* monotonic */

@@ -2,9 +2,11 @@
 #include "linalg/chol_plan.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 /* METIS takes its random numbers from rand(), which all threads share: the order it finds is always the
- * same only if no other thread is at it. */
+ * same only if no other thread is at it. It also traps two signals and leaves the process' handlers of
+ * them with other flags, as if for one signal only: they are put back. */
 static pthread_mutex_t ordering = PTHREAD_MUTEX_INITIALIZER;
 
 void pl_cholmod_start(cholmod_common *common)
@@ -88,8 +90,13 @@ static cholmod_factor *order_graph(cholmod_sparse *graph, cholmod_common *common
     common->nmethods = 2;
     common->method[0].ordering = CHOLMOD_AMD;
     common->method[1].ordering = CHOLMOD_METIS;
+    struct sigaction on_term, on_abort;
     pthread_mutex_lock(&ordering);
+    sigaction(SIGTERM, NULL, &on_term);
+    sigaction(SIGABRT, NULL, &on_abort);
     cholmod_factor *f = cholmod_analyze(graph, common);
+    sigaction(SIGTERM, &on_term, NULL);
+    sigaction(SIGABRT, &on_abort, NULL);
     pthread_mutex_unlock(&ordering);
     return f;
 }
