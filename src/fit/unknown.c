@@ -51,7 +51,7 @@ double pl_map_slope(const pl_unknown *u, double x)
 /* Vertex forces are left out: a number for every vertex and step is not something to identify. */
 bool pl_quantity_at(int index, pl_quantity *out)
 {
-    for (int c = 0; c < PL_CHANNEL_COUNT; c++) {
+    for (int c = 0; index >= 0 && c < PL_CHANNEL_COUNT; c++) {
         const pl_channel_info *info = pl_channel_get((pl_channel)c);
         bool pose = info->blend == PL_BLEND_POSE;
         if (c == PL_VERTEX_FORCE)

@@ -154,7 +154,7 @@ static json_t *default_value(const pl_key *key, const char *at)
     case PL_KEY_BOOLEAN:
         return json_boolean(*(const bool *)at);
     case PL_KEY_CHOICE:
-        return json_string(pl_key_choice(key, *(const int *)at));
+        return *(const int *)at < 0 ? NULL : json_string(pl_key_choice(key, *(const int *)at));
     case PL_KEY_VECTOR:
         array = json_array();
         for (int i = 0; i < key->length; i++)
