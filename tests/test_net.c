@@ -350,7 +350,7 @@ static const struct {
     double tolerance;
     bool large;
     double position, velocity, force, gradient;
-} digits[] = {{TIGHT, false, 1e-10, 1e-9, 1e-8, 1e-8},
+} digits[] = {{TIGHT, false, 1e-10, 1e-9, 5e-8, 1e-8},
               {0, false, 2e-8, 3e-8, 1e-7, 5e-7},
               {0, true, 2e-8, 3e-8, 1e-7, 5e-7}};
 
