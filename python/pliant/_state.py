@@ -44,10 +44,8 @@ class StepInfo:
 
 def contact_array(pointer: Any, count: int) -> NDArray[Any]:
     """A copy of `count` pl_contacts."""
-    layout = np.dtype(_api.pl_contact)
-    if not count:
-        return np.empty(0, layout)
-    memory = (ctypes.c_char * (count * layout.itemsize)).from_address(ctypes.addressof(pointer.contents))
+    layout: Any = np.dtype(_api.pl_contact)
+    memory = ctypes.string_at(pointer, count * layout.itemsize) if count else b""
     return np.frombuffer(memory, layout).copy()
 
 
