@@ -153,9 +153,9 @@ static inline bool term_loss(void *user, int step, const double *q, const double
     return true;
 }
 
-/* Every one of the channels passes the gradient check, in three directions. */
-static inline void term_check(test_world *w, pl_channels wanted, int steps, double tolerance,
-                              const char *what)
+/* Every one of the channels passes the gradient check, in three directions; what contacts did. */
+static inline pl_check_regimes term_check(test_world *w, pl_channels wanted, int steps,
+                                          double tolerance, const char *what)
 {
     pl_check_result *r = NULL;
     pl_check_def def = pl_check_def_default();
@@ -174,7 +174,9 @@ static inline void term_check(test_world *w, pl_channels wanted, int steps, doub
             fail_msg("%s: %s: adjoint %.12g, tangent %.12g, difference %.12g", what,
                      pl_channel_get(r->rows[k].channel)->name, r->rows[k].adjoint, r->rows[k].tangent,
                      r->rows[k].difference);
+    pl_check_regimes regimes = r->regimes;
     pl_check_destroy(w->ctx, r);
+    return regimes;
 }
 
 /* Gradients by an input with one number a row, by every way to solve the adjoint system. */

@@ -1,9 +1,5 @@
 /* Cables: tensions with known answers, a trunk bent by four of them, derivatives, what is refused. */
-#include "common_scene.h"
-
-#include "sim/sim.h"
-
-#include <pliant/check.h>
+#include "terms_derivatives.h"
 
 enum { LEVELS = 11, CABLES = 4, STEPS = 10 };
 
@@ -211,40 +207,6 @@ static void forces_balance(void **state)
     pl_context_destroy(ctx);
 }
 
-static bool mixed_loss(void *user, int step, const double *q, const double *v, double *value,
-                       double *dq, double *dv)
-{
-    const test_world *w = user;
-    for (int i = 0; step > 0 && i < 3 * w->n; i++) {
-        double a = 1 + 0.5 * sin(1.7 * i + step);
-        *value += 0.5 * a * q[i] * q[i] + 0.01 * v[i] * v[i];
-        dq[i] += a * q[i];
-        dv[i] += 0.02 * v[i];
-    }
-    return true;
-}
-
-static void check_gradients(test_world *w, unsigned long long wanted, int steps, bool slips)
-{
-    pl_check_result *r = NULL;
-    pl_check_def def = pl_check_def_default();
-    def.steps = steps;
-    def.wanted = wanted;
-    def.loss = mixed_loss;
-    def.loss_user = w;
-    def.tolerance = 1e-6;
-    assert_ok(w->ctx, pl_check(w->sim, w->state, &def, &r));
-    for (int k = 0; k < r->row_count; k++)
-        if (r->rows[k].verdict == PL_CHECK_FAILED)
-            fail_msg("%s: adjoint %.12g, tangent %.12g, difference %.12g",
-                     pl_channel_get(r->rows[k].channel)->name, r->rows[k].adjoint, r->rows[k].tangent,
-                     r->rows[k].difference);
-    for (int k = 0; k < r->row_count; k++)
-        assert_int_not_equal(r->rows[k].verdict, PL_CHECK_UNRESOLVED);
-    assert_true(r->row_count > 0 && (!slips || r->regimes.slip > 0));
-    pl_check_destroy(w->ctx, r);
-}
-
 static void gradients_of_a_trunk(void **state)
 {
     (void)state;
@@ -256,10 +218,9 @@ static void gradients_of_a_trunk(void **state)
     for (int k = 0; k < 4; k++) {
         test_world w = trunk(ctx, some[k], 0.2, 0.1);
         /* What 1e-10 m/N gives is below what differences tell. */
-        unsigned long long compliance = some[k].compliance > 1e-6 ? PL_BIT(PL_CABLE_COMPLIANCE) : 0;
-        check_gradients(&w,
-                        PL_BIT(PL_CABLE_LENGTH) | compliance | PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG),
-                        6, false);
+        pl_channels compliance = some[k].compliance > 1e-6 ? PL_BIT(PL_CABLE_COMPLIANCE) : 0;
+        term_check(&w, PL_BIT(PL_CABLE_LENGTH) | compliance | PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG), 6,
+                   1e-6, "trunk");
         world_free(&w);
     }
     pl_context_destroy(ctx);
@@ -292,10 +253,12 @@ static void gradients_with_friction(void **state)
     (void)state;
     pl_context *ctx = test_context(1);
     test_world w = tow(ctx, PL_SOLVER_AUTO, 1e-3);
-    check_gradients(&w,
-                    PL_BIT(PL_CABLE_LENGTH) | PL_BIT(PL_CABLE_COMPLIANCE) | PL_BIT(PL_FRICTION) |
-                        PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG) | PL_BIT(PL_COLLIDER_POSE),
-                    10, true);
+    pl_check_regimes met =
+        term_check(&w,
+                   PL_BIT(PL_CABLE_LENGTH) | PL_BIT(PL_CABLE_COMPLIANCE) | PL_BIT(PL_FRICTION) |
+                       PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG) | PL_BIT(PL_COLLIDER_POSE),
+                   10, 1e-6, "tow");
+    assert_true(met.slip > 0);
     world_free(&w);
     pl_context_destroy(ctx);
 }

@@ -142,13 +142,14 @@ def test_contexts_do_not_grow():
 def test_the_gil_is_released_while_stepping(context):
     scene = pliant.Scene(context=context)
     scene.add_body(pliant.Mesh.box((1, 1, 1), 0.2, context=context))
-    state, counter, seen = scene.state(), [0], []
+    state, counter, seen = scene.state(), [0], [0]
     interval = sys.getswitchinterval()
 
-    def work():
-        before = counter[0]
-        scene.step(state)
-        seen.append(counter[0] - before)
+    def work():  # as many steps as it takes for the other thread to get a core of a busy machine
+        while max(seen) <= 3 and len(seen) < 200:
+            before = counter[0]
+            scene.step(state)
+            seen.append(counter[0] - before)
     sys.setswitchinterval(60)  # nobody is made to give way: the count moves only if the step lets go
     try:
         thread = threading.Thread(target=work)
@@ -158,7 +159,7 @@ def test_the_gil_is_released_while_stepping(context):
             time.sleep(0)
     finally:
         sys.setswitchinterval(interval)
-    assert seen[0] > 3
+    assert max(seen) > 3
 
 
 def test_threads_take_turns_on_one_context_and_collect_each_others_garbage(context):

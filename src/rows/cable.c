@@ -13,6 +13,8 @@
 #include "core/vec.h"
 #include "rows/rows.h"
 
+#include <stdio.h>
+
 enum { POINT = 4 };
 
 typedef struct anchor {
@@ -91,29 +93,14 @@ static double stretch(const cable *c, int i, const double *q, double d[3])
 
 static pl_status take_anchor(pl_scene *scene, int index, const pl_point *point, anchor *a)
 {
+    char what[32];
+    snprintf(what, sizeof what, "points[%d]", index);
     *a = (anchor){.count = point->body < 0 ? 0 : point->count};
-    double sum = 0;
-    if (point->body < 0) {
-        memcpy(a->place, point->position, sizeof a->place);
-        if (!isfinite(a->place[0]) || !isfinite(a->place[1]) || !isfinite(a->place[2]))
-            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "points[%d]: its position is not finite",
-                           index);
-        return PL_OK;
-    }
-    if (point->count < 1 || point->count > POINT)
-        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "points[%d]: count = %d: expected 1 to %d", index,
-                       point->count, POINT);
-    pl_status status = pl_scene_check_vertices(scene, point->body, point->count, point->vertices);
-    if (status != PL_OK)
-        return pl_fail_within(scene->ctx, status, "points[%d]", index);
-    for (int k = 0; k < point->count; k++) {
-        a->vertex[k] = scene->bodies[point->body].vertex_offset + point->vertices[k];
-        a->weight[k] = point->weights[k];
-        sum += point->weights[k];
-    }
-    if (!(fabs(sum - 1) < 1e-9))
-        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT,
-                       "points[%d]: the weights add up to %g, expected 1", index, sum);
+    if (point->body >= 0)
+        return pl_scene_take_point(scene, what, point, a->vertex, a->weight);
+    memcpy(a->place, point->position, sizeof a->place);
+    if (!isfinite(a->place[0]) || !isfinite(a->place[1]) || !isfinite(a->place[2]))
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "%s: its position is not finite", what);
     return PL_OK;
 }
 

@@ -107,6 +107,10 @@ pl_status pl_scene_check_start(pl_scene *scene);
 pl_status pl_scene_append(pl_scene *scene, pl_owner owner, const void *item, size_t size,
                           int value_count, const pl_channel *channels, const double *values,
                           int *index);
+/* A point of a body as vertices of the scene and their weights, [4] each; `what` names it in messages.
+ */
+pl_status pl_scene_take_point(pl_scene *scene, const char *what, const pl_point *point, int *vertex,
+                              double *weight);
 /* Vertices of a body, or an error naming the first that it does not have. */
 pl_status pl_scene_check_vertices(pl_scene *scene, int body, int count, const int *vertices);
 /* Refuses changes of structure while sims or parameters made from it exist; after one the start is to

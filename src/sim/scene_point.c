@@ -1,9 +1,31 @@
-/* The point of a body that is at a place at the start. */
+/* Points of bodies: as a caller gives them, and that at a place at the start. */
 #include "sim/scene.h"
 
 #include "core/vec.h"
 #include "mesh/bvh.h"
 #include "mesh/mesh.h"
+
+pl_status pl_scene_take_point(pl_scene *scene, const char *what, const pl_point *point, int *vertex,
+                              double *weight)
+{
+    enum { MOST = sizeof point->vertices / sizeof *point->vertices };
+    double sum = 0;
+    if (point->count < 1 || point->count > MOST)
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "%s: count = %d: expected 1 to %d", what,
+                       point->count, MOST);
+    pl_status status = pl_scene_check_vertices(scene, point->body, point->count, point->vertices);
+    if (status != PL_OK)
+        return pl_fail_within(scene->ctx, status, "%s", what);
+    for (int k = 0; k < point->count; k++) {
+        vertex[k] = scene->bodies[point->body].vertex_offset + point->vertices[k];
+        weight[k] = point->weights[k];
+        sum += point->weights[k];
+    }
+    if (!(fabs(sum - 1) < 1e-9))
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "%s: the weights add up to %g, expected 1", what,
+                       sum);
+    return PL_OK;
+}
 
 static void corners_of(const pl_scene *scene, const pl_body *body, int count, const int *corners,
                        double *x)

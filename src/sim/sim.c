@@ -31,7 +31,6 @@ pl_status pl_sim_create(pl_scene *scene, pl_sim **out)
     PL_NEW(sim->ctx, sim->pose_start, 7 * scene->collider_count, done);
     PL_NEW(sim->ctx, sim->p, 3 * scene->vertex_count, done);
     PL_NEW(sim->ctx, sim->w, 3 * scene->vertex_count, done);
-    PL_NEW(sim->ctx, sim->next_v, 3 * scene->vertex_count, done);
     PL_CHECK(pl_drive_create(scene, &sim->drive), done);
     PL_CHECK(pl_drive_create(scene, &sim->part), done);
     PL_CHECK(pl_state_create(scene, &sim->backup), done);
@@ -58,7 +57,6 @@ void pl_sim_destroy(pl_sim *sim)
     pl_free(ctx, sim->pose_start);
     pl_free(ctx, sim->p);
     pl_free(ctx, sim->w);
-    pl_free(ctx, sim->next_v);
     pl_model_drop(sim->model);
     pl_free(ctx, sim);
 }

@@ -22,7 +22,6 @@ struct pl_sim {
     pl_drive part;      /* and of the substep */
     double *pose_start; /* [collider_count, 7] */
     double *p, *w;      /* [n, 3] of the substep, where it looks back further than its start */
-    double *next_v;     /* [n, 3] velocities at its end */
     pl_state *backup;   /* the state before the step */
 };
 

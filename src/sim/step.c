@@ -34,9 +34,9 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
     for (int i = 0; i < 3 * sim->solver.n; i++) {
         double v = (sim->solver.iterate[i] - sub->p[i]) / sub->h;
         sim->solver.trial[i] = (v - sub->w[i]) / sub->h;
-        sim->next_v[i] = v;
+        sim->solver.trial_move[i] = v;
     }
-    pl_state_push(state, sim->solver.iterate, sim->next_v, sub->length);
+    pl_state_push(state, sim->solver.iterate, sim->solver.trial_move, sub->length);
     pl_forecast_add(sim->ctx, &sim->solver.memory.forecast, sim->matter.mass, sim->solver.trial);
     pl_state_set_inputs(sim->scene, state, sub->drive->of);
     state->time = sim->backup->time + fraction * sim->matter.values->def.time_step;

@@ -27,25 +27,6 @@ pl_attachment_def pl_attachment_def_default(void)
 
 /* ---- adding one */
 
-static pl_status take_point(pl_scene *scene, const pl_point *point, double sign, int *vertex,
-                            double *weight)
-{
-    double sum = 0;
-    if (point->count < 1 || point->count > POINT)
-        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "points: count = %d: expected 1 to %d",
-                       point->count, POINT);
-    PL_TRY(pl_scene_check_vertices(scene, point->body, point->count, point->vertices));
-    for (int k = 0; k < point->count; k++) {
-        vertex[k] = scene->bodies[point->body].vertex_offset + point->vertices[k];
-        weight[k] = sign * point->weights[k];
-        sum += point->weights[k];
-    }
-    if (!(fabs(sum - 1) < 1e-9))
-        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "points: the weights add up to %g, expected 1",
-                       sum);
-    return PL_OK;
-}
-
 /* Where the body's point is at the start, seen from the collider. */
 static void find_anchor(const pl_scene *scene, attachment *a)
 {
@@ -66,11 +47,14 @@ pl_status pl_scene_add_attachment(pl_scene *scene, const pl_attachment_def *def,
     if (def->collider < -1 || def->collider >= scene->collider_count)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "collider = %d: the scene has %d colliders",
                        def->collider, scene->collider_count);
-    PL_TRY(take_point(scene, &def->points[0], 1, a.vertex, a.weight));
+    PL_TRY(pl_scene_take_point(scene, "points", &def->points[0], a.vertex, a.weight));
     if (def->collider >= 0)
         find_anchor(scene, &a);
     else
-        PL_TRY(take_point(scene, &def->points[1], -1, a.vertex + POINT, a.weight + POINT));
+        PL_TRY(
+            pl_scene_take_point(scene, "points", &def->points[1], a.vertex + POINT, a.weight + POINT));
+    for (int k = POINT; k < STENCIL; k++)
+        a.weight[k] = -a.weight[k];
     const pl_channel channel = PL_ATTACHMENT_COMPLIANCE;
     return pl_scene_append(scene, PL_OWNER_ATTACHMENT, &a, sizeof a, 1, &channel, &def->compliance,
                            index);
