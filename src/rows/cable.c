@@ -9,11 +9,20 @@
  * segment of length l along d, which is what the term is for. One that slides has one tension and one
  * row; one that is held at its anchors has a row for each segment, with L0 and c in proportion to the
  * segments' lengths at the start.
+ *
+ * Where the ends of a segment meet, |d| has a kink: the tension would have any direction. So within a
+ * = NEAR of its length at the start a segment counts as
+ *
+ *     a (3/8 + 3/4 x^2 - x^4/8),    x = |d|/a
+ *
+ * which has the value, slope and curvature of |d| at x = 1: its pull fades to nothing as they meet.
  */
 #include "core/vec.h"
 #include "rows/rows.h"
 
 #include <stdio.h>
+
+#define NEAR 0.05
 
 enum { POINT = 4 };
 
@@ -28,6 +37,7 @@ typedef struct cable {
     pl_point *points; /* [segment_count + 1] as given, */
     anchor *anchors;  /* and in the scene's vertices */
     double *share;    /* [segment_count] of the length at the start */
+    double start;     /* that length, m */
     bool sliding, two_way;
     int first_row;
     pl_curve length;
@@ -76,17 +86,39 @@ static void locate(const anchor *a, const double *q, double x[3])
         pl_axpy3(a->weight[k], q + 3 * (size_t)a->vertex[k], x);
 }
 
-/* Length and direction of segment i; one of no length has no direction. */
-static double stretch(const cable *c, int i, const double *q, double d[3])
+/* The distance of a segment's ends, and the direction from one to the other, if it has one. */
+static double apart(const cable *c, int i, const double *q, double unit[3])
 {
     double from[3], to[3];
     locate(&c->anchors[i], q, from);
     locate(&c->anchors[i + 1], q, to);
-    pl_sub3(to, from, d);
-    double length = pl_norm3(d);
+    pl_sub3(to, from, unit);
+    double distance = pl_norm3(unit);
     for (int k = 0; k < 3; k++)
-        d[k] = length > 0 ? d[k] / length : 0;
-    return length;
+        unit[k] = distance > 0 ? unit[k] / distance : 0;
+    return distance;
+}
+
+/* A segment's length l(d) and its derivatives: l' along the unit vector, l'' along it, and l'/|d|
+ * across. */
+typedef struct stretched {
+    double length, unit[3], slope, along, across;
+} stretched;
+
+static stretched stretch(const cable *c, int i, const double *q)
+{
+    stretched s = {.slope = 1};
+    double near = NEAR * c->share[i] * c->start, x;
+    s.length = apart(c, i, q, s.unit);
+    s.across = 1 / s.length;
+    x = s.length / near;
+    if (x < 1) {
+        s.length = near * (0.375 + x * x * (0.75 - 0.125 * x * x));
+        s.slope = x * (1.5 - 0.5 * x * x);
+        s.along = 1.5 * (1 - x * x) / near;
+        s.across = (1.5 - 0.5 * x * x) / near;
+    }
+    return s;
 }
 
 /* ---- adding one */
@@ -104,17 +136,16 @@ static pl_status take_anchor(pl_scene *scene, int index, const pl_point *point, 
     return PL_OK;
 }
 
-static pl_status take_points(pl_scene *scene, const pl_cable_def *def, cable *c, double *length)
+static pl_status take_points(pl_scene *scene, const pl_cable_def *def, cable *c)
 {
-    double d[3];
+    double unit[3];
     for (int i = 0; i < def->point_count; i++) {
         PL_TRY(take_anchor(scene, i, &def->points[i], &c->anchors[i]));
         c->points[i] = def->points[i];
     }
-    *length = 0;
     for (int i = 0; i < c->segment_count; i++) {
-        c->share[i] = stretch(c, i, scene->q0, d);
-        *length += c->share[i];
+        c->share[i] = apart(c, i, scene->q0, unit);
+        c->start += c->share[i];
         if (!(c->share[i] > 0))
             return pl_fail(scene->ctx, PL_ERROR_ARGUMENT,
                            "points[%d] and points[%d] are the same point", i, i + 1);
@@ -124,7 +155,7 @@ static pl_status take_points(pl_scene *scene, const pl_cable_def *def, cable *c,
                            i + 1);
     }
     for (int i = 0; i < c->segment_count; i++)
-        c->share[i] /= *length;
+        c->share[i] /= c->start;
     return PL_OK;
 }
 
@@ -157,12 +188,11 @@ pl_status pl_scene_add_cable(pl_scene *scene, const pl_cable_def *def, int *inde
                .sliding = !def->segments,
                .two_way = def->two_way,
                .first_row = count(scene)};
-    double start;
     PL_NEW(ctx, c.points, def->point_count, done);
     PL_NEW(ctx, c.anchors, def->point_count, done);
     PL_NEW(ctx, c.share, c.segment_count, done);
-    PL_CHECK(take_points(scene, def, &c, &start), done);
-    double length = def->length == 0 ? start : def->length;
+    PL_CHECK(take_points(scene, def, &c), done);
+    double length = def->length == 0 ? c.start : def->length;
     PL_CHECK(pl_curve_create(ctx, "length", &def->table, 1, &length, &c.length), done);
     PL_CHECK(check_lengths(scene, &c.length), done);
     const pl_channel channel = PL_CABLE_COMPLIANCE;
@@ -265,17 +295,18 @@ static void place(const pl_substep *s, const double *q, pl_contact_point *p, pl_
 {
     const cable *c = get(s->scene, p->owner);
     int first, end, used = p->count;
-    double share, d[3];
+    double share;
     range_of(c, p->part, &first, &end, &share);
     for (int k = 0; k < p->count; k++)
         memset(entries[k].block, 0, sizeof entries[k].block);
     p->gap = share * s->drive->of[PL_CABLE_LENGTH][p->owner];
     for (int i = first; i < end; i++) {
-        p->gap -= stretch(c, i, q, d);
+        stretched at = stretch(c, i, q);
+        p->gap -= at.length;
         for (int side = 0; side < 2; side++) {
             const anchor *a = &c->anchors[i + side];
             for (int k = 0; k < a->count; k++)
-                pl_axpy3((side ? -1 : 1) * a->weight[k], d,
+                pl_axpy3((side ? -1 : 1) * a->weight[k] * at.slope, at.unit,
                          entry_of(entries, &used, a->vertex[k])->block);
         }
     }
@@ -335,10 +366,12 @@ static pl_status stencils(const pl_scene *scene, int *stencil_count, int *width,
 static void curvature(const pl_substep *s, const cable *c, int i, const double *q, bool clamp,
                       double scale, double out[9])
 {
-    double d[3], length = stretch(c, i, q, d), t = s->live[c->first_row + (c->sliding ? 0 : i)];
-    double by = length > 0 && !(clamp && t < 0) ? scale * t / length : 0;
-    for (int r = 0; r < 9; r++)
-        out[r] = by * ((r % 4 == 0) - d[r / 3] * d[r % 3]);
+    stretched at = stretch(c, i, q);
+    double t = s->live[c->first_row + (c->sliding ? 0 : i)], by = clamp && t < 0 ? 0 : scale * t;
+    for (int r = 0; r < 9; r++) {
+        double along = at.unit[r / 3] * at.unit[r % 3];
+        out[r] = by * (at.along * along + at.across * ((r % 4 == 0) - along));
+    }
 }
 
 /* blocks += w w' K between two anchors of a segment. */
