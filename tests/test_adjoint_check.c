@@ -184,6 +184,73 @@ static void test_wrong(void **state)
     pl_context_destroy(ctx);
 }
 
+typedef struct rough_loss {
+    end_loss end;
+    double base, kink; /* where the unperturbed motion ends; of a kink there, 0 = a jump */
+} rough_loss;
+
+/* With a kink where the unperturbed motion ends, or with another slope everywhere else. */
+static bool rough_term(void *user, int step, const double *q, const double *v, double *value,
+                       double *dq, double *dv)
+{
+    rough_loss *loss = user;
+    double before = *value;
+    if (step == loss->end.last && isnan(loss->base))
+        loss->base = q[0]; /* the first is the unperturbed one */
+    loss_term(&loss->end, step, q, v, value, dq, dv);
+    if (step != loss->end.last || q[0] == loss->base)
+        return true;
+    double away = q[0] - loss->base, term = *value - before;
+    *value += loss->kink > 0 ? loss->kink * (fabs(away) + 0.5 * away) : 1 + term;
+    return true;
+}
+
+/* Differences of what is not smooth are no judge. */
+static void test_rough(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    for (int kink = 0; kink < 2; kink++) {
+        test_world w = thrown(ctx, 0.05, 1, -2, 0.3);
+        pl_check_def def = small_def(4, PL_BIT(PL_VELOCITY));
+        pl_check_result *r = NULL;
+        rough_loss loss = {{4, w.n, 1}, NAN, kink};
+        def.loss = rough_term;
+        def.loss_user = &loss;
+        assert_ok(ctx, pl_check(w.sim, w.state, &def, &r));
+        assert_int_equal(r->failed, 0);
+        assert_int_equal(r->unresolved, r->row_count);
+        pl_check_destroy(ctx, r);
+        world_free(&w);
+    }
+    pl_context_destroy(ctx);
+}
+
+/* A block thrown into a corner: vertices that floor and wall both hold. */
+static void test_corner(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = world_new(ctx, world_def(0.01, 0, 0, -9.81));
+    pl_body_def body = world_body(PL_NEO_HOOKEAN, PL_EXACT, 1e5);
+    body.velocity[0] = body.velocity[2] = -1;
+    world_add(&w, body, world_grid(ctx, 2, 3, 2, 0.05, 0.012, 0, 0.015));
+    world_floor(&w, 0, 1);
+    pl_collider_def wall = pl_collider_def_default();
+    wall.friction = 1;
+    wall.pose[3] = wall.pose[5] = sqrt(0.5); /* a quarter turn about y: its normal is x */
+    assert_ok(ctx, pl_scene_add_collider(w.scene, &wall, NULL));
+    world_start(&w);
+    pl_check_def def = small_def(8, ~(unsigned)PL_BIT(PL_COLLIDER_POSE));
+    pl_check_result *r = check_world(&w, def, 1);
+    assert_int_equal(r->failed, 0);
+    assert_int_equal(r->unresolved, 0);
+    assert_true(r->regimes.stick > 6);
+    pl_check_destroy(ctx, r);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
 /* The scene, the state and the result of the next step are as they were. */
 static void test_untouched(void **state)
 {
@@ -313,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_equal_masses), cmocka_unit_test(test_stiff_pins),
         cmocka_unit_test(test_wrong),        cmocka_unit_test(test_untouched),
         cmocka_unit_test(test_edges),        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_rough),        cmocka_unit_test(test_corner),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

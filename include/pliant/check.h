@@ -8,7 +8,8 @@
  *     D(e) = (L(p + e d) - L(p - e d)) / (2 e)
  *
  * over a sweep of steps e. Of the differences the one counts whose neighbour in the sweep is closest to
- * it, chosen without looking at the adjoint; the distance to that neighbour is its own uncertainty.
+ * it, chosen without looking at the adjoint. Its own uncertainty is the distance to that neighbour or,
+ * where L bends more than a smooth function would (noise, a jump, a kink), what that makes of D(e).
  * Parameters at the edge of their range (damping 0, Poisson's ratio 0) use (-3 L(p) + 4 L(p + e d) -
  * L(p + 2 e d)) / (2 e) with d pointing inwards. Friction that is exactly 0 is another contact law, not
  * a limit of this one: those entries are not moved.
@@ -42,7 +43,8 @@ typedef struct pl_check_def {
 } pl_check_def;
 
 /* What the verdict rests on: error <= tolerance passes; a larger error passes as unresolved when it is
- * within three times the differences' own uncertainty; adjoint and tangent must agree in any case. */
+ * within three times the differences' own uncertainty; adjoint and tangent must agree in any case, or
+ * differ by less than the rounding of the loss, 2e-16 |L| over the largest e. */
 typedef enum pl_check_verdict {
     PL_CHECK_PASSED,
     PL_CHECK_UNRESOLVED,

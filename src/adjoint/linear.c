@@ -90,9 +90,10 @@ done:
 
 void pl_linear_free(pl_linear *l)
 {
-    void *arrays[] = {
-        l->u,         l->laws, l->d_mu,  l->rho,  l->rhs,   l->solution, l->work, l->diagonal_inverse,
-        l->reference, l->turn, l->ahead, l->lift, l->motion};
+    void *arrays[] = {l->u,         l->laws,     l->d_mu,      l->rho,
+                      l->rhs,       l->solution, l->work,      l->diagonal_inverse,
+                      l->reference, l->turn,     l->ahead,     l->lift,
+                      l->motion,    l->wide,     l->wide_pivot};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(l->ctx, arrays[k]);
     pl_contact_set_free(l->ctx, &l->contacts);
@@ -342,6 +343,19 @@ static pl_status refine(pl_linear *l, pl_krylov_result *result)
     return PL_OK;
 }
 
+/* What a fresh factor's iterations did not solve: by refinement, or once more with a contact block of
+ * more digits. */
+static pl_status finish(pl_linear *l, pl_krylov_result *result)
+{
+    PL_TRY(refine(l, result));
+    if (result->converged || l->contacts.count == 0 || l->through_wide)
+        return PL_OK;
+    PL_TRY(pl_precondition_widen(l));
+    PL_TRY(solve_once(l, l->def.max_iterations, result));
+    l->iterations += result->iterations;
+    return result->converged ? PL_OK : refine(l, result);
+}
+
 pl_status pl_linear_solve(pl_linear *l, bool transposed)
 {
     pl_krylov_result result = {0};
@@ -359,7 +373,7 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
         l->iterations += result.iterations;
     }
     if (!result.converged && l->def.preconditioner == PL_PRECONDITION_LAGGED)
-        PL_TRY(refine(l, &result));
+        PL_TRY(finish(l, &result));
     int size = 3 * l->n + 3 * l->contacts.count;
     cblas_dscal(size, norm, l->solution, 1);
     if (lifted)

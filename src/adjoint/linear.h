@@ -35,7 +35,11 @@ typedef struct pl_linear {
     pl_schur schur;           /* solves with S, */
     pl_firm firm;             /* or of many contacts that stick, */
     bool through_firm;        /* if used, */
-    pl_symmetric *stiffness;  /* and products with W^-1 */
+    pl_symmetric *stiffness;  /* and products with W^-1; */
+    double *wide;             /* [3 m, 3 m] the LU of S in double precision, */
+    int *wide_pivot;          /* [3 m] */
+    int wide_capacity;        /* contacts */
+    bool through_wide;        /* if used: where single precision has not digits enough */
     double *motion;           /* [m, 3] of the contacts in a preconditioner's solve */
     double *diagonal_inverse; /* [n, 9] of the Jacobi preconditioner */
     double *reference;        /* [n, 3] where the factor was made: at rest, or another substep's end */

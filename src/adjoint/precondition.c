@@ -12,9 +12,12 @@
 #include "linalg/polar.h"
 #include "terms/term.h"
 
+#include <lapacke.h>
+
 #define DENSE_RATE 20e9 /* flops a second */
 #define WEAK       1e-7 /* of Dl, in forces: what rows left out of the LU may hear of other */
 #define GIVE       1e-2 /* of Dd, in motions: contacts */
+#define FIRM       1e-4 /* of Dd, in motions: contacts that give less hold a vertex */
 #define TURN_AT    4    /* extra iterations from which on turning the factor is worth its while, */
 #define HALF_AT    2    /* and reading it in half precision costs few more */
 
@@ -93,10 +96,60 @@ static pl_status factor_contacts(pl_linear *l, bool *singular)
     return PL_OK;
 }
 
+/* Whether a vertex between obstacles has more rows that hold it than it has motions. How its forces
+ * share the load is then told by Dl alone, 1e-10 beside Dd W: gradients of the obstacles' poses are
+ * made of that. */
+static bool is_wedged(const pl_linear *l)
+{
+    const pl_contact_point *p = l->contacts.points;
+    int held = 0;
+    for (int c = 0; c < l->contacts.touching; c++) {
+        held = c > 0 && p[c].vertex == p[c - 1].vertex ? held : 0;
+        for (int r = 0; r < 3; r++)
+            held += pl_norm3(l->laws[c].d_lambda + 3 * r) <
+                    FIRM * l->rho[c] * pl_norm3(l->laws[c].d_delta + 3 * r);
+        if (held > 3)
+            return true;
+    }
+    return false;
+}
+
+pl_status pl_precondition_widen(pl_linear *l)
+{
+    pl_context *ctx = l->ctx;
+    pl_status status = PL_OK;
+    size_t size = 3 * (size_t)l->contacts.count, room = 3 * (size_t)l->contact_capacity;
+    if (l->wide_capacity < l->contact_capacity) {
+        pl_free(ctx, l->wide);
+        pl_free(ctx, l->wide_pivot);
+        l->wide = NULL, l->wide_pivot = NULL, l->wide_capacity = 0;
+        PL_NEW(ctx, l->wide, room * room, done);
+        PL_NEW(ctx, l->wide_pivot, room, done);
+        l->wide_capacity = l->contact_capacity;
+    }
+    pl_contact_schur(ctx, l->contacts.count, l->laws, pl_delassus_wide(ctx, &l->delassus), l->wide);
+    if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, (int)size, (int)size, l->wide, (int)size,
+                            l->wide_pivot) != 0)
+        return pl_fail(ctx, PL_ERROR_NUMERIC, "step %d: the contact block is singular",
+                       l->sub.step + 1);
+    l->through_wide = true;
+done:
+    return status;
+}
+
+static void solve_wide(const pl_linear *l, double *x)
+{
+    int size = 3 * l->contacts.count;
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, l->transposed ? 'T' : 'N', size, 1, l->wide, size,
+                        l->wide_pivot, x, size);
+}
+
 /* x [3 m] <- S^-1 x, or S^-T x */
 static void solve_schur(pl_linear *l, double *x)
 {
-    if (l->through_firm)
+    if (l->through_wide)
+        solve_wide(l, x);
+    else if (l->through_firm)
         pl_firm_solve(l->ctx, &l->firm, l->stiffness, l->transposed, x, x);
     else
         pl_schur_solve(&l->schur, l->transposed, x, x);
@@ -106,16 +159,16 @@ static void solve_schur(pl_linear *l, double *x)
 static pl_status factor_schur(pl_linear *l)
 {
     bool singular;
+    l->through_wide = false;
     if (l->contacts.count == 0)
         return PL_OK;
     PL_TRY(turn_contacts(l));
     PL_TRY(pl_delassus_build(l->ctx, &l->delassus, pl_matrix_factor(l->matrix), l->sub.h, &l->turned));
     pl_matrix_focus(l->matrix, l->touched_count, l->ahead, l->contacts.touching == l->contacts.count);
+    if (is_wedged(l))
+        return pl_precondition_widen(l);
     PL_TRY(factor_contacts(l, &singular));
-    if (singular)
-        return pl_fail(l->ctx, PL_ERROR_NUMERIC, "step %d: the contact block is singular",
-                       l->sub.step + 1);
-    return PL_OK;
+    return singular ? pl_precondition_widen(l) : PL_OK;
 }
 
 /* A factor whose order of elimination suits the contacts soon to come as well: columns of E^-1 for

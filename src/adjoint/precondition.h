@@ -11,6 +11,8 @@
 pl_status pl_precondition_setup(pl_linear *l);
 /* A fresh factor at the present solution. */
 pl_status pl_precondition_refresh(pl_linear *l);
+/* The LU of S in double precision, for this substep. */
+pl_status pl_precondition_widen(pl_linear *l);
 /* Iterations that cost as much as a new factor. */
 double pl_precondition_patience(const pl_linear *l);
 /* y = P^-1 x for a pl_linear `user`. */
