@@ -6,25 +6,25 @@
 
 #include <float.h>
 
-#define MAX_NEWTON     40
-#define MAX_HALVINGS   12
-#define ROUGHEST_STEP  1e-2 /* of a Newton step's residual: how well its system is solved at least, */
-#define FINEST_STEP    1e-5 /* and at most: single precision */
-#define PREDICTED      1e-3 /* how well the predicted change of the solution is found */
-#define SLOWEST_CHANGE 0.95 /* of eps^2 from one stage of a continuation to the next */
-#define RELATIVE_GOAL  1e-9 /* of the smaller member of each complementary pair */
-#define ROUNDING       (16 * DBL_EPSILON) /* of the largest number in a sum: all it is good for */
-#define NOISE          0.25               /* of that: residuals this small tell nothing */
-#define SHARP          5e-9               /* of the normal pair, with what rounding may have spoilt */
+#define MAX_NEWTON    40
+#define MAX_HALVINGS  12
+#define ROUGHEST_STEP 1e-2 /* of a Newton step's residual: how well its system is solved at least, */
+#define FINEST_STEP   1e-5 /* and at most: single precision */
+#define PREDICTED     1e-3 /* how well the predicted change of the solution is found */
+#define RELATIVE_GOAL 1e-9 /* of the smaller member of each complementary pair */
+#define ROUNDING      (16 * DBL_EPSILON) /* of the largest number in a sum: all it is good for */
+#define NOISE         0.25               /* of that: residuals this small tell nothing */
+#define SHARP         5e-9               /* of the normal pair, with what rounding may have spoilt */
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
 {
-    void *arrays[] = {s->moved,       s->trial_moved, s->delta,        s->step,      s->trial,
-                      s->trial_delta, s->linear,      s->trial_linear, s->soft,      s->reached,
-                      s->change,      s->last_delta,  s->last_lambda,  s->step_moved};
+    void *arrays[] = {s->moved,  s->trial_moved, s->delta,       s->step,
+                      s->trial,  s->trial_delta, s->linear,      s->trial_linear,
+                      s->change, s->last_delta,  s->last_lambda, s->step_moved};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     pl_contact_system_free(ctx, &s->system);
+    pl_central_free(ctx, &s->central);
     *s = (pl_contact_solver){0};
 }
 
@@ -41,14 +41,13 @@ static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
         return PL_OK;
     int wanted = m + m / 2 + 8;
     pl_contact_solver_free(ctx, s);
-    double **vectors[] = {&s->delta,  &s->step,        &s->trial,      &s->trial_delta,
-                          &s->moved,  &s->trial_moved, &s->step_moved, &s->reached,
-                          &s->change, &s->last_delta,  &s->last_lambda};
+    double **vectors[] = {&s->delta,      &s->step,        &s->trial,      &s->trial_delta,
+                          &s->moved,      &s->trial_moved, &s->step_moved, &s->change,
+                          &s->last_delta, &s->last_lambda};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(ctx, *vectors[k], 3 * wanted, fail);
     PL_NEW(ctx, s->linear, wanted, fail);
     PL_NEW(ctx, s->trial_linear, wanted, fail);
-    PL_NEW(ctx, s->soft, wanted, fail);
     PL_CHECK(pl_contact_system_reserve(ctx, &s->system, wanted), fail);
     s->capacity = wanted;
     return PL_OK;
@@ -107,8 +106,8 @@ static double reach_of(const pl_contact_problem *p, const double *change)
 
 /* The laws at (delta, origin + change), residuals that are noise taken as zero: or the others could not
  * be told to fall. Returns half the sum of squares. */
-static double evaluate(const pl_context *ctx, const pl_contact_problem *p, const pl_law *laws,
-                       const double *delta, const double *change, pl_law_linear *linear)
+static double evaluate(const pl_context *ctx, const pl_contact_problem *p, const double *delta,
+                       const double *change, pl_law_linear *linear)
 {
     double sum = 0, reach = reach_of(p, change);
 #pragma omp parallel for num_threads(ctx->threads)                                                     \
@@ -116,9 +115,9 @@ static double evaluate(const pl_context *ctx, const pl_contact_problem *p, const
     for (int c = 0; c < p->on.count; c++) {
         double lambda[3], floor[3];
         force_at(p, change, c, lambda);
-        pl_law_newton(&laws[c], delta + 3 * c, lambda, &linear[c]);
+        pl_law_newton(&p->on.laws[c], delta + 3 * c, lambda, &linear[c]);
         rounding_floor(p, c, &linear[c], delta + 3 * c, change + 3 * c, lambda,
-                       sqrt(laws[c].rho) * reach, floor);
+                       sqrt(p->on.laws[c].rho) * reach, floor);
         for (int k = 0; k < 3; k++) {
             double *r = &linear[c].residual[k];
             *r = fabs(*r) > NOISE * floor[k] ? *r : 0;
@@ -131,8 +130,8 @@ static double evaluate(const pl_context *ctx, const pl_contact_problem *p, const
 }
 
 /* Each residual against the smaller member of its pair; *out gets the largest residual. */
-static bool small_enough(const pl_contact_solver *s, const pl_contact_problem *p, const pl_law *laws,
-                         double goal, pl_contact_solution *out)
+static bool small_enough(const pl_contact_solver *s, const pl_contact_problem *p, double goal,
+                         pl_contact_solution *out)
 {
     bool all = true;
     double reach = reach_of(p, s->change);
@@ -141,18 +140,18 @@ static bool small_enough(const pl_contact_solver *s, const pl_contact_problem *p
     out->worst = 0;
     for (int c = 0; c < p->on.count; c++) {
         const double *r = s->linear[c].residual, *d = s->delta + 3 * c;
-        double l[3], floor[3], mu = laws[c].mu, rho = laws[c].rho;
+        double l[3], floor[3], mu = p->on.laws[c].mu, rho = p->on.laws[c].rho;
         force_at(p, s->change, c, l);
         rounding_floor(p, c, &s->linear[c], d, s->change + 3 * c, l, sqrt(rho) * reach, floor);
         double x = sqrt(d[1] * d[1] + d[2] * d[2]), force = sqrt(l[1] * l[1] + l[2] * l[2]);
-        double apart = laws[c].two_way ? INFINITY : fabs(d[0] + laws[c].compliance * l[0]);
+        double apart = p->on.laws[c].two_way ? INFINITY : fabs(d[0] + p->on.laws[c].compliance * l[0]);
         double pair[3] = {
             fmin(apart, rho * fabs(l[0])),
             mu > 0 ? fmin(1, mu) * fmin(x + fabs(d[0]) / mu, rho * fabs(l[0] - force / mu)) : 0,
             fmax(x, rho * force),
         };
         /* What gives has no digits to spare: delta and c lambda all but cancel. */
-        bool gives = laws[c].compliance > 0 && fabs(r[0]) <= floor[0];
+        bool gives = p->on.laws[c].compliance > 0 && fabs(r[0]) <= floor[0];
         out->sharp = out->sharp && (gives || fmax(fabs(r[0]), floor[0]) <= SHARP * pair[0]);
         for (int k = 0; k < 3; k++) {
             all = all && fabs(r[k]) <= fmax(RELATIVE_GOAL * pair[k], fmax(goal, floor[k]));
@@ -210,11 +209,10 @@ static double step_accuracy(double value, double last_value, double goal)
 }
 
 /* What s->change does; returns half the sum of squares. */
-static double locate(const pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                     const pl_law *laws)
+static double locate(const pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p)
 {
     displacement(ctx, p, s->change, s->moved, s->delta);
-    return evaluate(ctx, p, laws, s->delta, s->change, s->linear);
+    return evaluate(ctx, p, s->delta, s->change, s->linear);
 }
 
 /* The point a part t of the last step away; returns half its sum of squares. With many contacts W times
@@ -222,7 +220,7 @@ static double locate(const pl_context *ctx, pl_contact_solver *s, const pl_conta
  * (sim/correction.c), and what it is off is a small part of a correction. But a vertex in two contacts
  * has to be moved alike by both. */
 static double attempt(const pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                      const pl_law *laws, double goal, double t)
+                      double goal, double t)
 {
     int size = 3 * p->on.count;
     for (int i = 0; i < size; i++)
@@ -235,7 +233,7 @@ static double attempt(const pl_context *ctx, pl_contact_solver *s, const pl_cont
     } else {
         displacement(ctx, p, s->trial, s->trial_moved, s->trial_delta);
     }
-    return evaluate(ctx, p, laws, s->trial_delta, s->trial, s->trial_linear);
+    return evaluate(ctx, p, s->trial_delta, s->trial, s->trial_linear);
 }
 
 static void accept(pl_contact_solver *s)
@@ -271,8 +269,8 @@ static pl_status predict(pl_context *ctx, pl_contact_solver *s, const pl_contact
         pl_axpy3(1, force, s->linear[c].residual);
     }
     PL_TRY(newton_step(ctx, s, p, PREDICTED, &solved));
-    *before = *after = evaluate(ctx, p, p->on.laws, s->delta, s->change, s->linear);
-    double value = solved ? attempt(ctx, s, p, p->on.laws, goal, 1) : INFINITY;
+    *before = *after = evaluate(ctx, p, s->delta, s->change, s->linear);
+    double value = solved ? attempt(ctx, s, p, goal, 1) : INFINITY;
     if (value < *before) {
         accept(s);
         *after = value;
@@ -305,23 +303,23 @@ static void meet_law(const pl_law *law, const double delta[3], const double lamb
 /* Once all residuals are within the slack each contact meets its law by itself, which spares a Newton
  * step for their last digits; whether that is enough. */
 static bool settle(const pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                   const pl_law *laws, pl_contact_solution *out)
+                   pl_contact_solution *out)
 {
 #pragma omp parallel for num_threads(ctx->threads)                                                     \
     schedule(static) if (p->on.count > ctx->limits.thread_laws)
     for (int c = 0; c < p->on.count; c++) {
         double lambda[3], moved[3] = {0}, pressed[3] = {0};
         force_at(p, s->change, c, lambda);
-        meet_law(&laws[c], s->delta + 3 * c, lambda, moved, pressed);
+        meet_law(&p->on.laws[c], s->delta + 3 * c, lambda, moved, pressed);
         for (int k = 3 * c; k < 3 * c + 3; k++) {
             s->trial[k] = s->change[k] + pressed[k - 3 * c];
             s->trial_moved[k] = s->moved[k] + moved[k - 3 * c];
             s->trial_delta[k] = p->b[k] + s->trial_moved[k];
         }
     }
-    evaluate(ctx, p, laws, s->trial_delta, s->trial, s->trial_linear);
+    evaluate(ctx, p, s->trial_delta, s->trial, s->trial_linear);
     accept(s);
-    if (small_enough(s, p, laws, 0, out))
+    if (small_enough(s, p, 0, out))
         return true;
     accept(s); /* back again */
     return false;
@@ -329,9 +327,8 @@ static bool settle(const pl_context *ctx, pl_contact_solver *s, const pl_contact
 
 /* From s->change, located, to a solution of the laws. `value` is half the sum of squares there, `last`
  * what it was a step earlier. */
-static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                        const pl_law *laws, double goal, double value, double last,
-                        pl_contact_solution *out)
+static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p, double goal,
+                        double value, double last, pl_contact_solution *out)
 {
     /* A vertex in two contacts is moved by both alike, and of few contacts a Newton step costs little.
      */
@@ -339,9 +336,9 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
     double slack = settles ? p->slack : 0;
     out->converged = false;
     for (int iteration = 0; iteration < MAX_NEWTON; iteration++) {
-        out->converged = small_enough(s, p, laws, goal, out);
+        out->converged = small_enough(s, p, goal, out);
         if (!out->converged && out->residual <= slack) {
-            out->converged = settle(ctx, s, p, laws, out);
+            out->converged = settle(ctx, s, p, out);
             slack = 0;
         }
         if (out->converged)
@@ -353,7 +350,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
             return PL_OK; /* not converged */
         double t = 1, next = value;
         for (int k = 0; k < MAX_HALVINGS; k++, t *= 0.5) {
-            next = attempt(ctx, s, p, laws, goal, t);
+            next = attempt(ctx, s, p, goal, t);
             if (next <= (1 - 1e-4 * t) * value)
                 break;
         }
@@ -364,9 +361,9 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
         }
         if (!(next < value)) {
             /* Noise of large residuals hides what the step does to small ones. */
-            attempt(ctx, s, p, laws, goal, 1);
+            attempt(ctx, s, p, goal, 1);
             accept(s);
-            out->converged = small_enough(s, p, laws, goal, out);
+            out->converged = small_enough(s, p, goal, out);
             return PL_OK;
         }
         accept(s);
@@ -376,46 +373,18 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
     return PL_OK;
 }
 
-/* The laws with eps^2 a factor larger. */
-static pl_status soften(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                        double factor, pl_contact_solution *out)
+/* From where the central path leads. */
+static pl_status by_central_path(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
+                                 pl_contact_solution *out)
 {
-    for (int c = 0; c < p->on.count; c++) {
-        s->soft[c] = p->on.laws[c];
-        s->soft[c].epsilon2 *= factor;
-    }
-    double value = locate(ctx, s, p, s->soft);
-    return newton(ctx, s, p, s->soft, 0, value, value, out);
-}
-
-/* A path of smoother laws, from one as soft as the motion without forces is large down to the target; a
- * stage that fails is tried again with a smaller change. */
-static pl_status continuation(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                              pl_contact_solution *out)
-{
-    size_t size = 3 * (size_t)p->on.count;
-    double soft = 0, ratio = 0.1;
-    for (size_t i = 0; i < size; i++)
-        s->change[i] = -p->origin[i];
-    displacement(ctx, p, s->change, s->moved, s->delta);
-    for (int c = 0; c < p->on.count; c++)
-        soft = fmax(soft, s->delta[3 * c] * s->delta[3 * c] / p->on.laws[c].rho);
-    double factor = fmax(soft / p->on.laws[0].epsilon2, 1);
-    PL_TRY(soften(ctx, s, p, factor, out));
-    while (out->converged && factor > 1) {
-        memcpy(s->reached, s->change, sizeof(double) * size);
-        double next = fmax(factor * ratio, 1);
-        PL_TRY(soften(ctx, s, p, next, out));
-        if (out->converged) {
-            factor = next;
-            ratio = fmax(ratio * ratio, 0.1);
-        } else if (ratio < SLOWEST_CHANGE) {
-            memcpy(s->change, s->reached, sizeof(double) * size);
-            ratio = sqrt(ratio);
-            out->converged = true;
-        }
-    }
-    return PL_OK;
+    PL_TRY(pl_central_reserve(ctx, &s->central, s->capacity));
+    if (!pl_central_solve(ctx, &s->central, &s->system, &p->on, p->b, p->origin, s->linear,
+                          &out->iterations))
+        return PL_OK; /* not converged */
+    for (int i = 0; i < 3 * p->on.count; i++)
+        s->change[i] = s->central.lambda[i] - p->origin[i];
+    double value = locate(ctx, s, p);
+    return newton(ctx, s, p, 0, value, value, out);
 }
 
 pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
@@ -431,10 +400,10 @@ pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_conta
     if (s->solved == p->on.count)
         PL_TRY(predict(ctx, s, p, goal, &last, &value));
     else
-        last = value = locate(ctx, s, p, p->on.laws);
-    PL_TRY(newton(ctx, s, p, p->on.laws, goal, value, last, out));
+        last = value = locate(ctx, s, p);
+    PL_TRY(newton(ctx, s, p, goal, value, last, out));
     if (!out->converged)
-        PL_TRY(continuation(ctx, s, p, out));
+        PL_TRY(by_central_path(ctx, s, p, out));
     s->solved = out->converged ? p->on.count : 0;
     for (int c = 0; c < p->on.count; c++)
         force_at(p, s->change, c, lambda + 3 * c);

@@ -3,14 +3,15 @@
  *
  *     law(delta_c, lambda_c) = 0 for every contact,   delta = b + W change,   lambda = origin + change
  *
- * by Newton's method on the Fischer-Burmeister form with the Jacobian S = D_lambda + D_delta W, and
- * continuation in eps when that fails. The unknown is the change: W times the rounding of lambda is
- * more than a gap of eps^2/lambda_n has to spare. Near the answer b and change are small, and so is
- * what rounding leaves. The systems are solved by system.h.
+ * by Newton's method on the Fischer-Burmeister form with the Jacobian S = D_lambda + D_delta W, from
+ * where the central path leads (central.h) when that fails. The unknown is the change: W times the
+ * rounding of lambda is more than a gap of eps^2/lambda_n has to spare. Near the answer b and change
+ * are small, and so is what rounding leaves. The systems are solved by system.h.
  */
 #ifndef PL_CONTACT_SOLVE_H
 #define PL_CONTACT_SOLVE_H
 
+#include "contact/central.h"
 #include "contact/system.h"
 
 typedef struct pl_contact_solver {
@@ -22,8 +23,7 @@ typedef struct pl_contact_solver {
     pl_law_linear *linear, *trial_linear;      /* [m] */
     int solved;                                /* contacts of the solution found last; 0 = none */
     double *last_delta, *last_lambda;          /* [3 m] that solution, at which `linear` was taken */
-    pl_law *soft;                              /* [m] laws of a continuation stage */
-    double *reached;                           /* [3 m] where the last stage ended */
+    pl_central central;
 } pl_contact_solver;
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s);

@@ -284,6 +284,21 @@ static pl_status solve_many(large_system *l, const double *g, double accuracy, d
 
 /* ---- Any number ---- */
 
+bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
+                              const pl_law_linear *linear)
+{
+    int size = 3 * on->count;
+    pl_contact_schur(ctx, on->count, linear, pl_delassus_wide(ctx, on->delassus), s->jacobian);
+    return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, s->jacobian, size, s->pivot) == 0;
+}
+
+void pl_contact_system_apply(const pl_contact_system *s, int m, const double *g, double *x)
+{
+    int size = 3 * m;
+    memcpy(x, g, sizeof(double) * (size_t)size);
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, s->jacobian, size, s->pivot, x, size);
+}
+
 pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
                                   const pl_law_linear *linear, const double *g, double accuracy,
                                   double *x, double *moved, bool *solved)
@@ -296,9 +311,9 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
                           x, moved, solved));
     if (*solved)
         return PL_OK;
-    pl_contact_schur(ctx, m, linear, pl_delassus_wide(ctx, on->delassus), s->jacobian);
-    memcpy(x, g, sizeof(double) * (size_t)size);
-    *solved = LAPACKE_dgesv_work(LAPACK_COL_MAJOR, size, 1, s->jacobian, size, s->pivot, x, size) == 0;
+    *solved = pl_contact_system_factor(ctx, s, on, linear);
+    if (*solved)
+        pl_contact_system_apply(s, m, g, x);
     if (many) {
         memset(moved, 0, sizeof(double) * (size_t)size);
         pl_delassus_multiply(ctx, m, pl_delassus_wide(ctx, on->delassus), x, moved);
@@ -309,12 +324,8 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
 bool pl_contact_system_prepare(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
                                const pl_law_linear *linear)
 {
-    int m = on->count, size = 3 * m;
     s->firm_made = false;
-    if (m >= ctx->limits.gmres_contacts)
-        return true;
-    pl_contact_schur(ctx, m, linear, pl_delassus_wide(ctx, on->delassus), s->jacobian);
-    return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, s->jacobian, size, s->pivot) == 0;
+    return on->count >= ctx->limits.gmres_contacts || pl_contact_system_factor(ctx, s, on, linear);
 }
 
 pl_status pl_contact_system_approximate(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
@@ -327,8 +338,7 @@ pl_status pl_contact_system_approximate(pl_context *ctx, pl_contact_system *s, c
         return solve_many(
             &(large_system){.ctx = ctx, .s = s, .on = on, .linear = linear, .rough = true}, g, ROUGHLY,
             x, moved, &solved);
-    memcpy(x, g, sizeof(double) * (size_t)size);
-    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, s->jacobian, size, s->pivot, x, size);
+    pl_contact_system_apply(s, on->count, g, x);
     memset(moved, 0, sizeof(double) * (size_t)size);
     pl_delassus_multiply(ctx, on->count, pl_delassus_wide(ctx, on->delassus), x, moved);
     return PL_OK;

@@ -48,6 +48,12 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
                                   const pl_law_linear *linear, const double *g, double accuracy,
                                   double *x, double *moved, bool *solved);
 
+/* The dense LU of S in double precision, for any number of contacts; false when S is singular. */
+bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
+                              const pl_law_linear *linear);
+/* x = S^-1 g by it, [3 m] each. */
+void pl_contact_system_apply(const pl_contact_system *s, int m, const double *g, double *x);
+
 /* S column-major for LAPACK, [3 m, 3 m]. */
 void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const double *w,
                       double *schur);
