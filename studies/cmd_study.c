@@ -47,6 +47,7 @@ int cmd_study(int argc, char **argv)
         {"scale", CLI_INT, &s.scale, "N", "vertices of a body (solvers: 1200 to 10000)"},
         {"scenes", CLI_INT, &s.scenes, "N", "random scenes (soak: 100)"},
         {"seed", CLI_INT, &s.seed, "S", "of the random scenes (1)"},
+        {"solver", CLI_TEXT, &s.solver, "NAME", "of the random scenes (soak: any)"},
         {"threads", CLI_INT, &threads, "N", "worker threads; 0 = one per core"},
         {"verbose", CLI_FLAG, &verbose, NULL, "say more on stderr"},
     };

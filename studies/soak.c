@@ -13,6 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Times the median work of its scene, or that of a plain step in contact if that is more: a step that
+ * takes longer should have been split. */
+#define SLOW  50
+#define PLAIN 20
+
 /* Beyond that a step that claims a residual of at most 1e-9 m is wrong, m. */
 #define BALANCED 1e-8
 
@@ -20,6 +25,7 @@ typedef struct soak_counts {
     int scenes, steps, touching, split;
     int failures;                   /* scenes that ended with an error, which said so */
     int silent, not_finite, inside; /* steps that claim to be right and are not */
+    int slow;                       /* and that took long without being split */
     int gradients, unresolved, refused, wrong;
     double imbalance; /* worst, m */
 } soak_counts;
@@ -29,7 +35,8 @@ static void add_counts(soak_counts *sum, const soak_counts *c)
     sum->scenes += c->scenes, sum->steps += c->steps, sum->touching += c->touching;
     sum->split += c->split;
     sum->failures += c->failures, sum->silent += c->silent, sum->not_finite += c->not_finite;
-    sum->inside += c->inside, sum->gradients += c->gradients, sum->unresolved += c->unresolved;
+    sum->inside += c->inside, sum->slow += c->slow, sum->gradients += c->gradients,
+        sum->unresolved += c->unresolved;
     sum->refused += c->refused, sum->wrong += c->wrong;
     sum->imbalance = fmax(sum->imbalance, c->imbalance);
 }
@@ -49,7 +56,9 @@ typedef struct soak_run {
     pl_scene *scene;
     pl_sim *sim;
     pl_state *state, *before;
-    double *mass; /* [n] */
+    double *mass;           /* [n] */
+    int work[SOAK_STEPS];   /* of each step: solves and iterations of all kinds, */
+    bool split[SOAK_STEPS]; /* and whether it was split */
     soak_counts counts;
 } soak_run;
 
@@ -97,6 +106,29 @@ static void judge(soak_run *r, const pl_step_info *info)
     }
 }
 
+static int compare(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* By counts, which unlike times are the same on every machine. */
+static void judge_work(soak_run *r, int steps)
+{
+    int sorted[SOAK_STEPS];
+    memcpy(sorted, r->work, sizeof sorted);
+    qsort(sorted, (size_t)steps, sizeof *sorted, compare);
+    int median = sorted[steps / 2] > PLAIN ? sorted[steps / 2] : PLAIN;
+    for (int k = 0; k < steps; k++) {
+        char text[128];
+        if (r->split[k] || r->work[k] <= SLOW * median)
+            continue;
+        r->counts.slow++;
+        snprintf(text, sizeof text, "step %d: took %d solves and iterations, others %d", k + 1,
+                 r->work[k], median);
+        note(r, text);
+    }
+}
+
 static pl_status simulate(soak_run *r)
 {
     for (int k = 0; k < r->made.steps; k++) {
@@ -112,7 +144,10 @@ static pl_status simulate(soak_run *r)
         if (status != PL_OK)
             return status;
         judge(r, &info);
+        r->work[k] = info.iterations + info.inner_iterations + info.linear_solves;
+        r->split[k] = info.splits > 0;
     }
+    judge_work(r, r->made.steps);
     return PL_OK;
 }
 
@@ -190,6 +225,7 @@ static void row(study_table *table, const char *kind, const soak_counts *c)
     study_cell(table, "%d", c->silent);
     study_cell(table, "%d", c->not_finite);
     study_cell(table, "%d", c->inside);
+    study_cell(table, "%d", c->slow);
     study_cell(table, "%.1e", c->imbalance);
     study_cell(table, "%d", c->gradients);
     study_cell(table, "%d", c->unresolved);
@@ -203,6 +239,9 @@ static void aims(study *s, const soak_counts *c)
     study_aim(s, c->inside == 0, "nothing is inside an obstacle (%d steps)", c->inside);
     study_aim(s, c->silent == 0, "steps that say they converged are in balance, to %g m (%d are not)",
               BALANCED, c->silent);
+    study_aim(s, c->slow == 0,
+              "steps that are not split take at most %d times the median work (%d do not)", SLOW,
+              c->slow);
     study_aim(s, c->wrong == 0, "gradients agree with differences (%d of %d do not)", c->wrong,
               c->gradients);
     study_aim(s, 50 * (c->failures + c->refused) <= c->scenes,
@@ -213,13 +252,13 @@ static void aims(study *s, const soak_counts *c)
 pl_status study_soak(study *s)
 {
     study_table table = study_table_new(
-        "soak", "kind|scenes|steps|touching|split|failed|silent|not finite|inside|worst off (m)|"
+        "soak", "kind|scenes|steps|touching|split|failed|silent|not finite|inside|slow|worst off (m)|"
                 "gradients|unresolved|refused|wrong");
     soak_counts kinds[SOAK_KINDS] = {{0}}, all = {0};
     int total = s->scenes > 0 ? s->scenes : s->quick ? 18 : 100;
     pl_status status = PL_OK;
     for (int i = 0; status == PL_OK && i < total; i++) {
-        soak_run r = {.study = s, .index = i, .made = soak_make((unsigned)s->seed, i)};
+        soak_run r = {.study = s, .index = i, .made = soak_make((unsigned)s->seed, i, s->solver)};
         status = r.made.text ? run_scene(&r) : PL_ERROR_MEMORY;
         add_counts(&kinds[r.made.kind], &r.counts);
         add_counts(&all, &r.counts);

@@ -4,18 +4,18 @@
 
 #include "study.h"
 
-enum { SOAK_KINDS = 9 };
+enum { SOAK_KINDS = 9, SOAK_STEPS = 20 };
 extern const char *const soak_kinds[SOAK_KINDS];
 
 typedef struct soak_scene {
-    int kind, steps;
+    int kind, steps;           /* at most SOAK_STEPS */
     double density, thickness; /* of its one body: the onlooker weighs it himself */
     char *text;                /* the scene file, freed with free() */
     size_t length;
 } soak_scene;
 
 /* Scene `index` of a seed: the same whatever came before. */
-soak_scene soak_make(unsigned seed, int index);
+soak_scene soak_make(unsigned seed, int index, const char *solver);
 
 /* Masses of the vertices, [n]; of solids a quarter of each tet, of cloth a third of each triangle. */
 pl_status soak_weigh(const pl_scene *scene, const soak_scene *s, double *mass);

@@ -242,7 +242,7 @@ static void place(maker *m)
     m->spin = kind == SPIN ? 100 : chance(m, 0.3) && kind != SQUEEZE ? 5 : 0;
 }
 
-soak_scene soak_make(unsigned seed, int index)
+soak_scene soak_make(unsigned seed, int index, const char *solver)
 {
     static const char *const solvers[] = {"auto", "auto", "direct", "lagged", "constant"};
     soak_scene scene = {.kind = index % SOAK_KINDS};
@@ -255,8 +255,9 @@ soak_scene soak_make(unsigned seed, int index)
     m.size = within(&m, 0.05, 0.2);
     m.h = decades(&m, -2.7, -1.7);
     place(&m);
+    const char *any = word(&m, solvers, 5);
     fprintf(m.file, "{\"version\": 1, \"time_step\": %.9g, \"steps\": %d, \"solver\": \"%s\", ", m.h,
-            scene.steps, word(&m, solvers, 5));
+            scene.steps, solver ? solver : any);
     if (chance(&m, 0.15))
         fprintf(m.file, "\"integrator\": \"bdf2\", ");
     write_body(&m);

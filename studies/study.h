@@ -9,11 +9,12 @@
 typedef struct study {
     pl_context *ctx;
     const char *name;
-    const char *out; /* directory, NULL = no files */
-    bool quick;      /* a smaller study, for trying it out, with aims that hold for it */
-    int scale;       /* vertices of each body, 0 = the study's own */
-    int scenes;      /* how many random ones, 0 = the study's own */
-    int seed;        /* of them */
+    const char *out;    /* directory, NULL = no files */
+    bool quick;         /* a smaller study, for trying it out, with aims that hold for it */
+    int scale;          /* vertices of each body, 0 = the study's own */
+    int scenes;         /* how many random ones, 0 = the study's own */
+    int seed;           /* of them, */
+    const char *solver; /* and the one they all use, NULL = any */
     int aims, missed;
     double started, shown;
 } study;

@@ -57,7 +57,7 @@ for file in mu-precision.csv mu-precision.md mu-precision.svg horizon.csv memory
     [ -s results/$file ] || fail "$file is missing"
 done
 expect 0 study soak --scenes 9 --seed 3 --out results --threads 1
-prints "soak: 5 of 5 aims met"
+prints "soak: 6 of 6 aims met"
 [ -s results/soak.csv ] || fail "soak.csv is missing"
 expect 2 study soak --scenes -1
 expect 2 study astrology

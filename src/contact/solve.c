@@ -402,8 +402,11 @@ pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_conta
     else
         last = value = locate(ctx, s, p);
     PL_TRY(newton(ctx, s, p, goal, value, last, out));
-    if (!out->converged)
+    if (!out->converged && !p->impatient) {
+        int before = out->iterations;
         PL_TRY(by_central_path(ctx, s, p, out));
+        out->central = out->iterations - before;
+    }
     s->solved = out->converged ? p->on.count : 0;
     for (int c = 0; c < p->on.count; c++)
         force_at(p, s->change, c, lambda + 3 * c);

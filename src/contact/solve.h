@@ -33,6 +33,7 @@ void pl_contact_solver_forget(pl_contact_solver *s);
 typedef struct pl_contact_solution {
     bool converged;
     int iterations;
+    int central;     /* of them along the central path */
     bool sharp;      /* gaps and normal forces to 5e-9, what rounding may have spoilt included */
     double residual; /* largest law residual, m */
     int worst;       /* its contact */
@@ -43,6 +44,7 @@ typedef struct pl_contact_problem {
     const double *b;      /* [3 m] delta at lambda = origin, m */
     const double *origin; /* [3 m] N, near the answer */
     double slack;         /* m: what of delta = b + W change is nothing to the balance of forces */
+    bool impatient;       /* where Newton's method fails, that is that */
 } pl_contact_problem;
 
 /* lambda [3 m] is the guess and the answer. Residuals below `goal` (m) will do; 0 asks for as much as

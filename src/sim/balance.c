@@ -4,86 +4,178 @@
  *
  * Corrections by an old factor, or by the constant matrix, are measured in its own metric, which is too
  * stiff against turning: a body that spins can seem to stand still. But elastic forces are internal:
- * along the rigid motions of a body they vanish whatever its shape, and what the last move leaves of
- * the balance there is
+ * along the rigid motions of a body they vanish whatever its shape, sum x_i x f_i = 0, so that their
+ * change with the move has the moment -sum move_i x f_i, and what the move leaves of the balance is
  *
- *     R = sum_i J_i^T (r_i - h^2 (H^T lambda)_i + (m_i + h c_i) move_i),    J_i = [1, -(x_i - c)x]
+ *     R = sum_i J_i^T (r_i - h^2 (H^T lambda)_i + (m_i + h c_i) move_i) - h^2 (0, move_i x f_i)
  *
- * so that (sum J^T m J)^-1 R is how far the body is from where it should be. Bodies that springs hold
- * to something else have stiffness along these motions; they are left out.
+ * J_i = [1, -(x_i - c)x]. (sum J^T m J)^-1 R is how far the body is from where it should be; or less
+ * where contacts hold it, and a light body that is pressed hard has no more digits. Bodies that springs
+ * hold to something else have stiffness along these motions; they are left out.
  */
 #include "sim/newton.h"
 
 #include "core/vec.h"
 #include "terms/term.h"
 
-/* left [n, 3] = what the move leaves of the balance at every vertex; held [n, 3] = what springs to
- * something outside have of it. */
+#include <cblas.h>
+#include <lapacke.h>
+
+#define GIVE     1e-6 /* of what a contact's force moves it by: what holds is not infinitely stiff */
+#define INTERNAL 1e-6 /* of a term's stiffness: what rounding leaves of it along rigid motions */
+
+static double largest(int size, const double *x)
+{
+    return fabs(x[cblas_idamax(size, x, 1)]);
+}
+
+/* held [n, 3] = what the terms have against each body as a whole going somewhere of its own: nothing,
+ * if they act between its parts alone. */
+static void probe(const pl_newton *s, double *held)
+{
+    const pl_solver *solver = s->solver;
+    for (int b = 0; b < solver->scene->body_count; b++) {
+        const pl_body *body = &solver->scene->bodies[b];
+        int first = 3 * body->vertex_offset, last = first + 3 * body->mesh->vertex_count;
+        for (int i = first; i < last; i++)
+            solver->guess[i] = sin(1 + 7 * b + i % 3);
+    }
+    pl_terms_multiply(s->sub, solver->iterate, solver->guess, s->sub->h * s->sub->h, held);
+}
+
+/* left [n, 3] = what the move leaves of the balance at every vertex; held [n, 3] = where springs to
+ * something outside hold a body, 0 elsewhere. */
 static void leftover(const pl_newton *s, double *left, double *held)
 {
     const pl_solver *solver = s->solver;
     double h = s->sub->h;
-    size_t bytes = sizeof(double) * 3 * (size_t)solver->n;
-    memset(held, 0, bytes);
+    int size = 3 * solver->n;
+    memset(held, 0, sizeof(double) * (size_t)size);
     pl_terms_multiply(s->sub, solver->iterate, solver->move, h * h, held);
-    for (int i = 0; i < 3 * solver->n; i++)
-        left[i] = solver->residual[i] +
+    for (int i = 0; i < size; i++)
+        left[i] = solver->residual[i] + held[i] +
                   (solver->matter->mass[i / 3] + h * solver->matter->damping[i / 3]) * solver->move[i];
     for (int c = 0; c < solver->space.set.count; c++)
         pl_contact_scatter(&solver->space.set, c, -h * h, solver->space.lambda + 3 * c, left);
+    double most = largest(size, held), moved = largest(size, solver->move);
+    if (most == 0)
+        return;
+    memset(held, 0, sizeof(double) * (size_t)size);
+    probe(s, held);
+    for (int i = 0; i < size; i++)
+        held[i] = fabs(held[i]) * moved > INTERNAL * most ? held[i] : 0;
 }
 
-/* The motion (shift, turn about `centre`) that would balance vertices [first, last); false for a body
- * that is held. */
-static bool rigid_motion(const pl_solver *solver, int first, int last, const double *left,
-                         const double *held, double centre[3], double shift[3], double turn[3])
+/* The body [first, last) as one that cannot deform: A [6, 6] y = -R for its motion y, a shift and a
+ * turn about its centre. */
+typedef struct rigid {
+    int first, last;
+    double centre[3], a[36], r[6];
+} rigid;
+
+/* The motion of the body's point x along each of the six, [3, 6]. */
+static void motions_at(const rigid *b, const double *x, double j[18])
 {
+    double arm[3];
+    pl_sub3(x, b->centre, arm);
+    for (int k = 0; k < 3; k++) {
+        double axis[3] = {k == 0, k == 1, k == 2}, turned[3];
+        pl_cross3(axis, arm, turned);
+        for (int i = 0; i < 3; i++) {
+            j[6 * i + k] = axis[i];
+            j[6 * i + 3 + k] = turned[i];
+        }
+    }
+}
+
+/* A += scale J^T K J, K [3, 3] */
+static void add_stiffness(rigid *b, double scale, const double k[9], const double j[18])
+{
+    for (int row = 0; row < 6; row++)
+        for (int i = 0; i < 3; i++)
+            for (int l = 0; l < 3; l++)
+                for (int col = 0; col < 6; col++)
+                    b->a[6 * row + col] += scale * j[6 * i + row] * k[3 * i + l] * j[6 * l + col];
+}
+
+/* What holds the body along contact c: the law as a spring, K = (Dl + GIVE rho Dd)^-1 Dd. */
+static void add_contact(const pl_newton *s, rigid *b, int c)
+{
+    const pl_solver *solver = s->solver;
+    const pl_contact_set *set = &solver->space.set;
+    const pl_stencil_entry *entry = pl_contact_entries(set, c);
+    const pl_law_linear *law = &solver->space.solver.linear[c];
+    double g[18] = {0}, sum[9], inverse[9], k[9] = {0};
+    for (int e = 0; e < set->points[c].count; e++) {
+        double j[18];
+        if (entry[e].vertex < b->first || entry[e].vertex >= b->last)
+            continue;
+        motions_at(b, solver->iterate + 3 * (size_t)entry[e].vertex, j);
+        for (int i = 0; i < 3; i++)
+            for (int l = 0; l < 3; l++)
+                for (int col = 0; col < 6; col++)
+                    g[6 * i + col] += entry[e].block[3 * i + l] * j[6 * l + col];
+    }
+    for (int i = 0; i < 9; i++)
+        sum[i] = law->d_lambda[i] + GIVE * solver->space.laws[c].rho * law->d_delta[i];
+    pl_inverse3(sum, inverse);
+    for (int i = 0; i < 3; i++)
+        for (int l = 0; l < 3; l++)
+            pl_axpy3(inverse[3 * i + l], law->d_delta + 3 * l, k + 3 * i);
+    add_stiffness(b, s->sub->h * s->sub->h, k, g);
+}
+
+/* A by masses, and R; false for a body that springs hold to something else. */
+static bool weigh(const pl_newton *s, const double *left, const double *held, rigid *b)
+{
+    static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    const pl_solver *solver = s->solver;
     const double *mass = solver->matter->mass, *q = solver->iterate;
-    double total = 0, inertia[9] = {0}, inverse[9], force[3] = {0}, torque[3] = {0};
-    memset(centre, 0, 3 * sizeof *centre);
-    for (int i = first; i < last; i++) {
+    double total = 0, h2 = s->sub->h * s->sub->h;
+    for (int i = b->first; i < b->last; i++) {
         if (held[3 * i] != 0 || held[3 * i + 1] != 0 || held[3 * i + 2] != 0)
             return false;
         total += mass[i];
-        pl_axpy3(mass[i], q + 3 * (size_t)i, centre);
-        pl_axpy3(1, left + 3 * (size_t)i, force);
+        pl_axpy3(mass[i], q + 3 * (size_t)i, b->centre);
     }
     for (int k = 0; k < 3; k++)
-        centre[k] /= total;
-    for (int i = first; i < last; i++) {
-        double arm[3], moment[3];
-        pl_sub3(q + 3 * (size_t)i, centre, arm);
-        pl_cross3(arm, left + 3 * (size_t)i, moment);
-        pl_axpy3(1, moment, torque);
-        for (int a = 0; a < 9; a++)
-            inertia[a] += mass[i] * ((a % 4 == 0 ? pl_dot3(arm, arm) : 0) - arm[a / 3] * arm[a % 3]);
-    }
-    pl_inverse3(inertia, inverse);
-    pl_mat3_vec(inverse, torque, turn);
-    for (int k = 0; k < 3; k++) {
-        shift[k] = -force[k] / total;
-        turn[k] = -turn[k];
+        b->centre[k] /= total;
+    for (int i = b->first; i < b->last; i++) {
+        const double *at = left + 3 * (size_t)i;
+        double j[18], moment[3];
+        motions_at(b, q + 3 * (size_t)i, j);
+        add_stiffness(b, mass[i], one, j);
+        for (int k = 0; k < 6; k++)
+            b->r[k] += j[k] * at[0] + j[6 + k] * at[1] + j[12 + k] * at[2];
+        pl_cross3(solver->move + 3 * (size_t)i, solver->gradient + 3 * (size_t)i, moment);
+        pl_axpy3(-h2, moment, b->r + 3);
     }
     return true;
 }
 
-double pl_newton_imbalance(const pl_newton *s, double *rigid)
+double pl_newton_imbalance(const pl_newton *s, bool by_contacts, double *motion)
 {
     const pl_solver *solver = s->solver;
     double *left = solver->trial, *held = solver->trial_move, most = 0;
     leftover(s, left, held);
-    memset(rigid, 0, sizeof(double) * 3 * (size_t)solver->n);
-    for (int b = 0; b < solver->scene->body_count; b++) {
-        const pl_body *body = &solver->scene->bodies[b];
-        int first = body->vertex_offset, last = first + body->mesh->vertex_count;
-        double centre[3], shift[3], turn[3], arm[3];
-        if (!rigid_motion(solver, first, last, left, held, centre, shift, turn))
+    memset(motion, 0, sizeof(double) * 3 * (size_t)solver->n);
+    for (int k = 0; k < solver->scene->body_count; k++) {
+        const pl_body *body = &solver->scene->bodies[k];
+        rigid b = {.first = body->vertex_offset,
+                   .last = body->vertex_offset + body->mesh->vertex_count};
+        int pivot[6];
+        if (!weigh(s, left, held, &b))
             continue;
-        for (int i = first; i < last; i++) {
-            double *to = rigid + 3 * (size_t)i;
-            pl_sub3(solver->iterate + 3 * (size_t)i, centre, arm);
-            pl_cross3(turn, arm, to);
-            pl_axpy3(1, shift, to);
+        for (int c = 0; by_contacts && c < solver->space.set.count; c++)
+            add_contact(s, &b, c);
+        if (LAPACKE_dgesv_work(LAPACK_ROW_MAJOR, 6, 1, b.a, 6, pivot, b.r, 1) != 0)
+            continue;
+        for (int i = b.first; i < b.last; i++) {
+            double *to = motion + 3 * (size_t)i, j[18];
+            motions_at(&b, solver->iterate + 3 * (size_t)i, j);
+            for (int row = 0; row < 3; row++)
+                for (int col = 0; col < 6; col++)
+                    to[row] -= j[6 * row + col] * b.r[col];
             most = fmax(most, pl_norm3(to));
         }
     }

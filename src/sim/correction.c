@@ -154,10 +154,12 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
     pl_contact_problem problem = {.on = pl_newton_coupling(solver),
                                   .b = solver->space.free_motion,
                                   .origin = solver->space.origin,
-                                  .slack = LAW_SLACK * solver->matter->values->def.tolerance};
+                                  .slack = LAW_SLACK * solver->matter->values->def.tolerance,
+                                  .impatient = s->patience <= 0};
     PL_TRY(pl_contact_solve(solver->ctx, &solver->space.solver, &problem, goal, solver->space.lambda,
                             &solution));
     solver->meter.info.inner_iterations += solution.iterations;
+    s->patience -= solution.central;
     s->law_failed = !solution.converged;
     s->law_rough = goal > 0;
     s->law_sharp = solution.sharp;

@@ -15,10 +15,13 @@
 
 #include "rows/rows.h"
 
+#include <limits.h>
+
 #define GOOD_RATE   0.95 /* a longer sequence than this is not worth waiting for */
 #define SLOW_RATE   0.7  /* of a lagged factor that Newton's own steps took over from */
 #define CG_LAGGED   4    /* iterations that CG takes as a rule with a lagged factor */
 #define SHARPENINGS 2    /* corrections for the last digits of gaps, a substep */
+#define PATIENCE    300  /* iterations along the contact law's central path before a substep is split */
 #define REBALANCES  4    /* attempts at bodies that are out of balance as a whole, */
 #define ROUNDED     100  /* tolerances: what rounding of stiff bodies' forces may leave of it */
 
@@ -128,11 +131,16 @@ static bool is_slow(const pl_newton *s, double theta)
 static pl_status check_balance(pl_newton *s, bool *balanced)
 {
     pl_solver *solver = s->solver;
-    double off = pl_newton_imbalance(s, solver->combined);
+    double off = pl_newton_imbalance(s, false, solver->combined);
     double tolerance = solver->matter->values->def.tolerance;
+    bool last = s->rebalanced == REBALANCES;
+    *balanced = off <= tolerance || (last && off <= ROUNDED * tolerance);
+    if (!*balanced && solver->space.set.count > 0) {
+        off = pl_newton_imbalance(s, true, solver->combined);
+        *balanced = last && off <= tolerance;
+    }
     s->imbalance = off;
-    *balanced = off <= tolerance || (s->rebalanced == REBALANCES && off <= ROUNDED * tolerance);
-    if (*balanced || s->rebalanced == REBALANCES)
+    if (*balanced || last)
         return PL_OK;
     s->rebalanced++;
     pl_log(solver->ctx, PL_LOG_DEBUG, "step %d: a body is %.3e m from balance", s->sub->step + 1, off);
@@ -208,10 +216,14 @@ static pl_status iterate(pl_newton *s, pl_substep_result *out)
     return PL_OK;
 }
 
-pl_status pl_substep_solve(pl_solver *solver, const pl_substep *sub, const pl_state *warm,
-                           pl_substep_result *out)
+pl_status pl_substep_solve(pl_solver *solver, const pl_substep *sub, bool may_split,
+                           const pl_state *warm, pl_substep_result *out)
 {
-    pl_newton s = {.solver = solver, .sub = sub, .stale = true, .fresh_rate = 1e-3};
+    pl_newton s = {.solver = solver,
+                   .sub = sub,
+                   .stale = true,
+                   .fresh_rate = 1e-3,
+                   .patience = may_split ? PATIENCE : INT_MAX};
     *out = (pl_substep_result){.reason = "not started"};
     PL_TRY(pl_newton_begin(&s, warm));
     if (solver->matrix.kind == PL_FACTOR_NONE || solver->matrix.h != sub->h ||

@@ -28,6 +28,7 @@ typedef struct pl_newton {
     bool downhill;          /* the step being attempted is one down the potential, */
     bool by_earlier;        /* or one that earlier substeps' differences suggest: only if it fits */
     int inadmissible;       /* element with J <= 0 at the last evaluation, or -1 */
+    int patience;           /* iterations of the law's central path that are left; then none is tried */
     bool law_failed;        /* the contact law was not solved at the last correction */
     int law_worst;          /* vertex of the contact that was furthest from it */
     bool law_rough;         /* it was solved only as well as needed on the way, */
@@ -55,8 +56,9 @@ void pl_newton_keep_forces(pl_newton *s);
 
 /* ---- balance.c */
 /* How far bodies as a whole are from balance after the present move, m (the farthest vertex), and the
- * motion [n, 3] that would bring them there. Overwrites solver->trial and solver->trial_move. */
-double pl_newton_imbalance(const pl_newton *s, double *rigid);
+ * motion [n, 3] that would bring them there, against their masses alone or contacts as well. Overwrites
+ * solver->trial and solver->trial_move. */
+double pl_newton_imbalance(const pl_newton *s, bool by_contacts, double *motion);
 
 /* ---- newton.c */
 #define PL_CG_CONSTANT 40 /* iterations that CG takes as a rule with the constant matrix's factor */

@@ -77,8 +77,9 @@ typedef struct pl_substep_result {
     int element;        /* that would invert, or -1 */
 } pl_substep_result;
 
-/* Solves for q (left in s->iterate) and the contacts' forces (left in s->space.set). */
-pl_status pl_substep_solve(pl_solver *s, const pl_substep *sub, const pl_state *warm,
+/* Solves for q (left in s->iterate) and the contacts' forces (left in s->space.set); where it may be
+ * split, with no more patience than that asks for. */
+pl_status pl_substep_solve(pl_solver *s, const pl_substep *sub, bool may_split, const pl_state *warm,
                            pl_substep_result *out);
 
 /* What a substep can touch. */

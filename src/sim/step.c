@@ -139,9 +139,10 @@ static pl_status advance(step *s, double from, double to, int depth)
         .pose_start = sim->pose_start,
         .live = sim->solver.live,
     };
-    pl_status status = pl_substep_solve(&sim->solver, &sub, s->state, &result);
+    bool may_split = depth < sim->matter.values->def.max_splits;
+    pl_status status = pl_substep_solve(&sim->solver, &sub, may_split, s->state, &result);
     /* Where a matrix has no factor, that of a shorter step may have one. */
-    if (status == PL_ERROR_NUMERIC && depth < sim->matter.values->def.max_splits)
+    if (status == PL_ERROR_NUMERIC && may_split)
         result = (pl_substep_result){.reason = "numbers out of range"};
     else if (status != PL_OK)
         return status == PL_ERROR_NUMERIC ? out_of_range(s) : status;
@@ -149,7 +150,7 @@ static pl_status advance(step *s, double from, double to, int depth)
         measure_contacts(sim);
         return accept(s, &sub, to);
     }
-    if (depth == sim->matter.values->def.max_splits)
+    if (!may_split)
         return no_convergence(s, &sub, &result, depth);
     sim->solver.meter.info.splits++;
     pl_log(sim->ctx, PL_LOG_INFO, "step %d: %s, last Newton step %.3g m: split to %.3g s", sub.step + 1,
