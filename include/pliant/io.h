@@ -43,8 +43,8 @@ PL_API pl_status pl_scene_load_text(pl_context *ctx, const char *text, size_t le
 
 /*
  * A scene as such a file, which loads as the same scene bit for bit: meshes as arrays, the start of
- * every vertex, parameters as they are now. info NULL = its defaults. Bodies, and colliders, need names
- * that differ. *text is zero-terminated, the caller's, freed with pl_free.
+ * every vertex, parameters as they are now. info NULL = its defaults. Parts of a kind that have names
+ * need ones that differ. *text is zero-terminated, the caller's, freed with pl_free.
  */
 PL_API pl_status pl_scene_text(const pl_scene *scene, const pl_scene_file_info *info, char **text);
 /* The same into a file, which appears whole or not at all. */

@@ -365,6 +365,7 @@ typedef enum pl_muscle_law {
  * of the polyline `path`; or, with neither, all. Which way, in the rest shape: `directions`, or with
  * none along the segment of the path nearest to the tet's centre. */
 typedef struct pl_muscle_def {
+    const char *name; /* for messages and tasks; NULL (default) = "muscle0", ... */
     int body;
     int element_count;
     const int *elements; /* [element_count], of the body, each once; NULL = by the path */
@@ -386,7 +387,8 @@ PL_API pl_status pl_scene_add_muscle(pl_scene *scene, const pl_muscle_def *def, 
  * drawn to a target by a tension that is found with the motion: a compliance of 1e-10 m/N is no harder
  * than one of 1e-4. */
 typedef struct pl_cable_def {
-    int point_count; /* >= 2 */
+    const char *name; /* for messages and tasks; NULL (default) = "cable0", ... */
+    int point_count;  /* >= 2 */
     const pl_point *points;
     bool segments;  /* false: it slides through its points, with one tension; true: it is held at them,
                        each segment with a tension of its own and its share of the length, as at the
@@ -409,6 +411,7 @@ PL_API int pl_scene_cable_rows(const pl_scene *scene, int cable, int *first);
  * order of their first triangles in pl_mesh_surface; those of cloth its closed pieces. That a surface
  * does not cross itself is taken for granted: one of elements that do not overlap cannot. */
 typedef struct pl_chamber_def {
+    const char *name; /* for messages and tasks; NULL (default) = "chamber0", ... */
     int body;
     int triangle_count;
     const int *triangles; /* [triangle_count, 3] vertices of the body; may be NULL */

@@ -25,7 +25,7 @@ class Actuators:
                    direction: Optional[ArrayLike] = None, path: Optional[ArrayLike] = None,
                    radius: Optional[float] = None, law: Optional[str] = None,
                    stiffness: Optional[float] = None, activation: Optional[float] = None,
-                   table: Optional[Table] = None) -> int:
+                   table: Optional[Table] = None, name: Optional[str] = None) -> int:
         """Puts fibres into the tets of a solid body, and returns the muscle's index.
 
         elements: tets (indices, or the name of a group of them); without them those whose centre is within
@@ -34,7 +34,7 @@ class Actuators:
         they run along the path.
         law: "tension" pulls to the length 1 - activation and never pushes (default, activation < 1), "spring"
         pushes as well, "force" pulls in proportion to activation (>= 0) and length. stiffness: Pa (1e5).
-        activation: a constant (0). table: (times [k] s, values [k]) instead.
+        activation: a constant (0). table: (times [k] s, values [k]) instead. name: for messages and tasks.
         """
         d = lib.pl_muscle_def_default()
         arrays: dict[str, Array] = {}
@@ -48,14 +48,14 @@ class Actuators:
                 arrays[name] = to_rows(np.atleast_2d(np.asarray(given)), 3, name)
                 setattr(d, "point_count" if name == "path" else "direction_count", len(arrays[name]))
                 setattr(d, name, double_p(arrays[name]))
-        fill(d, WORDS, radius=radius, law=law, stiffness=stiffness, activation=activation)
+        fill(d, WORDS, name=name, radius=radius, law=law, stiffness=stiffness, activation=activation)
         column = self._table(_column(table), 1, "table")
         d.table = column[0]
         return self._add(lib.pl_scene_add_muscle, d)
 
     def add_cable(self: Scene, points: Sequence[Mapping[str, Any]], *,  # type: ignore[misc]
                   length: Optional[float] = None, compliance: Optional[float] = None, segments: bool = False,
-                  two_way: bool = False, table: Optional[Table] = None) -> int:
+                  two_way: bool = False, table: Optional[Table] = None, name: Optional[str] = None) -> int:
         """Draws a chain of points to a length, and returns the cable's index.
 
         points: as in scene files: dict(body=, vertex=), dict(body=, vertices=, weights=) with up to four
@@ -64,7 +64,7 @@ class Actuators:
         length: what it is drawn to, m (as long as at the start). table: (times [k] s, values [k]) instead.
         compliance: of the whole length, m/N (1e-6); 0 does not stretch.
         segments: held at its points, each segment with a tension of its own, rather than sliding through them.
-        two_way: pushes as well, rather than going slack.
+        two_way: pushes as well, rather than going slack. name: for messages and tasks.
         """
         d = lib.pl_cable_def_default()
         chain = (_api.pl_point * max(len(points), 1))()
@@ -75,7 +75,7 @@ class Actuators:
                 raise ArgumentError(f"points[{i}]: {error}") from None
         d.point_count, d.points = len(points), chain
         d.segments, d.two_way = bool(segments), bool(two_way)
-        fill(d, WORDS, length=length, compliance=compliance)
+        fill(d, WORDS, name=name, length=length, compliance=compliance)
         column = self._table(_column(table), 1, "table")
         d.table = column[0]
         return self._add(lib.pl_scene_add_cable, d)
@@ -100,13 +100,13 @@ class Actuators:
     def add_chamber(self: Scene, body: Reference,  # type: ignore[misc]
                     triangles: Union[str, ArrayLike, None] = None, *, inside: Optional[ArrayLike] = None,
                     cavity: Optional[int] = None, pressure: Optional[float] = None,
-                    table: Optional[Table] = None) -> int:
+                    table: Optional[Table] = None, name: Optional[str] = None) -> int:
         """Puts a cavity of a body under pressure, and returns the chamber's index.
 
         Which one: triangles [k, 3] of the body's boundary, closed, or the name of a group of them; or the one
         around the point inside [3] (m) of the rest shape; or by its number (cavity, 0).
         pressure: Pa above that outside, a constant (0); negative draws the walls in.
-        table: (times [k] s, values [k] Pa) instead.
+        table: (times [k] s, values [k] Pa) instead. name: for messages and tasks.
         """
         d = lib.pl_chamber_def_default()
         d.body = self.body_index(body)
@@ -119,7 +119,7 @@ class Actuators:
         if inside is not None:
             point = doubles(inside, (3,), "inside")
             d.inside = double_p(point)
-        fill(d, WORDS, cavity=cavity, pressure=pressure)
+        fill(d, WORDS, name=name, cavity=cavity, pressure=pressure)
         column = self._table(_column(table), 1, "table")
         d.table = column[0]
         return self._add(lib.pl_scene_add_chamber, d)

@@ -287,6 +287,7 @@ class pl_muscle_def(Structure):
 
 
 pl_muscle_def._fields_ = [
+    ("name", c_char_p),
     ("body", c_int),
     ("element_count", c_int),
     ("elements", POINTER(c_int)),
@@ -307,6 +308,7 @@ class pl_cable_def(Structure):
 
 
 pl_cable_def._fields_ = [
+    ("name", c_char_p),
     ("point_count", c_int),
     ("points", POINTER(pl_point)),
     ("segments", c_bool),
@@ -322,6 +324,7 @@ class pl_chamber_def(Structure):
 
 
 pl_chamber_def._fields_ = [
+    ("name", c_char_p),
     ("body", c_int),
     ("triangle_count", c_int),
     ("triangles", POINTER(c_int)),

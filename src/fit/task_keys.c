@@ -38,9 +38,9 @@ static const pl_key unknown_keys[] = {
     {"quantity", PL_KEY_CHOICE, AT(pl_unknown, index), .choice = quantity_name, .required = true,
      .doc = "What is not known. Velocity and position are those at the start."},
     {"of", PL_KEY_REFERENCE, UNREAD,
-     .doc =
-         "Whose: the name or index of a body or collider, the index of a pin, force, wind or muscle, "
-         "or \"all\": an unknown for each of them; by default the first."},
+     .doc = "Whose: the name or index of a body, collider, muscle, cable or chamber, the index of a "
+            "pin, force "
+            "or wind, or \"all\": an unknown for each of them; by default the first."},
     {"direction", PL_KEY_VECTOR, AT(pl_unknown, direction), .length = 3,
      .doc = "Of vectors: the unknown times this is added to what the scene says. A rotation turns "
             "about it."},

@@ -9,15 +9,14 @@ pl_status pl_task_find_owner(const pl_document *document, const pl_scene *scene,
                              const json_t *of, const pl_place *place, int *index)
 {
     const char *kind = pl_owner_name(owner);
-    bool body = owner == PL_OWNER_BODY, collider = owner == PL_OWNER_COLLIDER;
     int count = pl_scene_owner_count(scene, owner);
     const pl_place here = {place, "of", 0};
     *index = 0;
     if (json_is_string(of)) {
         const char *name = json_string_value(of);
         for (; *index < count; ++*index) {
-            if ((body && strcmp(scene->bodies[*index].name, name) == 0) ||
-                (collider && strcmp(scene->colliders[*index].name, name) == 0))
+            const char *known = pl_part_name(scene, owner, *index);
+            if (known && strcmp(known, name) == 0)
                 return PL_OK;
         }
         return pl_document_fail(document, &here, PL_ERROR_ARGUMENT, "the scene has no %s named \"%s\"",
@@ -138,6 +137,17 @@ static int owners_of(const pl_scene *scene, const json_t *object)
     return of && strcmp(of, "all") == 0 && count > 0 ? count : 0;
 }
 
+/* "activation 3", or the owner's name if it was given one. */
+static void add_owner(const pl_scene *scene, pl_unknown *u)
+{
+    pl_owner owner = pl_channel_get(u->of.channel)->owner;
+    size_t used = strlen(u->name), room = sizeof u->name - used;
+    if (pl_part_is_named(scene, owner, u->owner))
+        snprintf(u->name + used, room, " %s", pl_part_name(scene, owner, u->owner));
+    else
+        snprintf(u->name + used, room, " %d", u->owner);
+}
+
 /* which: the owner, when the entry is of all of them; else -1. */
 static pl_status read_unknown(pl_task *task, const pl_document *document, const json_t *object,
                               const pl_place *place, int which, pl_unknown *u)
@@ -172,7 +182,7 @@ static pl_status read_unknown(pl_task *task, const pl_document *document, const 
         PL_TRY(pl_task_find_owner(document, task->scene, pl_channel_get(u->of.channel)->owner,
                                   json_object_get(object, "of"), place, &u->owner));
     else
-        snprintf(u->name + strlen(u->name), sizeof u->name - strlen(u->name), " %d", which);
+        add_owner(task->scene, u);
     PL_TRY(count_entries(document, task, u, place));
     if (u->start && (u->spread != PL_SPREAD_STEP || u->of.column > 0)) {
         const pl_place here = {place, "start", 0};

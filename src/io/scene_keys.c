@@ -294,6 +294,7 @@ static void muscle_defaults(void *into)
 static const char *const law_names[] = {"tension", "spring", "force", NULL};
 
 static const pl_key muscle_keys[] = {
+    {"name", PL_KEY_TEXT, AT(pl_muscle_def, name), .doc = "By which messages and tasks refer to it."},
     {"body", PL_KEY_REFERENCE, UNREAD, .required = true, .doc = "Name or index of a solid."},
     {"elements", PL_KEY_ELEMENTS, UNREAD,
      .doc = "Which tets: indices, a group, or those whose centre lies in a box of the rest shape; "
@@ -338,6 +339,7 @@ static void cable_defaults(void *into)
 }
 
 static const pl_key cable_keys[] = {
+    {"name", PL_KEY_TEXT, AT(pl_cable_def, name), .doc = "By which messages and tasks refer to it."},
     {"points", PL_KEY_LIST, UNREAD, .spec = &point_spec, .required = true,
      .doc = "What it runs through, two or more, in this order."},
     {"segments", PL_KEY_BOOLEAN, AT(pl_cable_def, segments),
@@ -361,6 +363,7 @@ static void chamber_defaults(void *into)
 }
 
 static const pl_key chamber_keys[] = {
+    {"name", PL_KEY_TEXT, AT(pl_chamber_def, name), .doc = "By which messages and tasks refer to it."},
     {"body", PL_KEY_REFERENCE, UNREAD, .required = true, .doc = "Name or index."},
     {"triangles", PL_KEY_CORNERS, UNREAD, .length = 3,
      .doc = "Of the body's boundary, three vertices a row: closed and all turned the same way."},

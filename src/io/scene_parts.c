@@ -578,8 +578,8 @@ pl_status pl_build_parts(const pl_document *document, pl_scene *scene)
                  {"colliders", build_collider},     {"friction", build_friction},
                  {"attachments", build_attachment}, {"muscles", build_muscle},
                  {"cables", build_cable},           {"chambers", build_chamber}};
-    PL_TRY(check_names(document, "bodies"));
-    PL_TRY(check_names(document, "colliders"));
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
+        PL_TRY(check_names(document, parts[p].key));
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         const json_t *list = json_object_get(document->root, parts[p].key);
         const pl_place outer = {NULL, parts[p].key, 0};

@@ -241,11 +241,10 @@ static void write_keys(writer *w, const pl_spec *spec, const void *from, const v
 /* ------------------------------------------------------------------------------- parts */
 
 /* A name that is not the one it gets without. */
-static const char *own_name(const char *name, const char *kind, int index)
+static const char *own_name(const writer *w)
 {
-    char usual[32];
-    snprintf(usual, sizeof usual, "%s%d", kind, index);
-    return strcmp(name, usual) == 0 ? NULL : name;
+    bool named = pl_part_is_named(w->scene, w->owner, w->index);
+    return named ? pl_part_name(w->scene, w->owner, w->index) : NULL;
 }
 
 static void write_mesh(writer *w, const pl_mesh *mesh)
@@ -280,7 +279,7 @@ static void write_body(writer *w)
     int n = b->mesh->vertex_count;
     const double *q = w->scene->q0 + first, *v = w->scene->v0 + first;
     pl_body_def usual = pl_body_def_default(), def = usual;
-    def.name = own_name(b->name, "body", w->index);
+    def.name = own_name(w);
     def.model = b->model;
     def.reading = b->reading;
     def.thickness = b->thickness;
@@ -357,7 +356,7 @@ static void write_collider(writer *w)
     pl_collider_source usual, source;
     pl_spec_collider.defaults(&usual);
     source = usual;
-    source.def.name = own_name(o->name, "collider", w->index);
+    source.def.name = own_name(w);
     source.def.friction = o->friction;
     /* A turn in degrees would not be the quaternion to the last bit: a table of one row is. */
     bool posed = o->pose.count > 1 || memcmp(o->pose.value + 3, unturned, sizeof unturned) != 0;
@@ -407,6 +406,7 @@ static void write_muscle(writer *w)
 {
     pl_muscle_def usual = pl_muscle_def_default(), def = usual;
     pl_scene_muscle(w->scene, w->index, &def);
+    def.name = own_name(w);
     bool straight = true;
     for (int i = 3; i < 3 * def.direction_count; i++)
         straight &= def.directions[i] == def.directions[i - 3];
@@ -430,6 +430,7 @@ static void write_cable(writer *w)
 {
     pl_cable_def usual = pl_cable_def_default(), def = usual;
     pl_scene_cable(w->scene, w->index, &def);
+    def.name = own_name(w);
     begin(w, "points", "[");
     for (int i = 0; i < def.point_count; i++) {
         const pl_point *point = &def.points[i];
@@ -455,6 +456,7 @@ static void write_chamber(writer *w)
 {
     pl_chamber_def usual = pl_chamber_def_default(), def = usual;
     pl_scene_chamber(w->scene, w->index, &def);
+    def.name = own_name(w);
     integer(w, "body", def.body);
     corners(w, "triangles", def.triangle_count, 3, def.triangles);
     if (def.table.count > 0)
@@ -524,20 +526,14 @@ static void write_parts(writer *w)
 /* A file tells parts apart by their names. */
 static pl_status check_names(const pl_scene *s)
 {
-    for (int i = 0; i < s->body_count; i++)
-        for (int j = 0; j < i; j++)
-            if (strcmp(s->bodies[i].name, s->bodies[j].name) == 0)
-                return pl_fail(s->ctx, PL_ERROR_ARGUMENT,
-                               "bodies %d and %d are both named \"%s\": a scene file needs names that "
-                               "differ",
-                               j, i, s->bodies[i].name);
-    for (int i = 0; i < s->collider_count; i++)
-        for (int j = 0; j < i; j++)
-            if (strcmp(s->colliders[i].name, s->colliders[j].name) == 0)
-                return pl_fail(s->ctx, PL_ERROR_ARGUMENT,
-                               "colliders %d and %d are both named \"%s\": a scene file needs names "
-                               "that differ",
-                               j, i, s->colliders[i].name);
+    for (int o = 0; o < PL_OWNER_COUNT; o++)
+        for (int i = 0; i < pl_scene_owner_count(s, (pl_owner)o); i++)
+            for (int j = 0; j < i && pl_part_name(s, (pl_owner)o, i); j++)
+                if (strcmp(pl_part_name(s, (pl_owner)o, i), pl_part_name(s, (pl_owner)o, j)) == 0)
+                    return pl_fail(s->ctx, PL_ERROR_ARGUMENT,
+                                   "%ss %d and %d are both named \"%s\": a scene file needs names that "
+                                   "differ",
+                                   pl_owner_name((pl_owner)o), j, i, pl_part_name(s, (pl_owner)o, i));
     return PL_OK;
 }
 

@@ -196,7 +196,8 @@ pl_status pl_scene_add_cable(pl_scene *scene, const pl_cable_def *def, int *inde
     PL_CHECK(pl_curve_create(ctx, "length", &def->table, 1, &length, &c.length), done);
     PL_CHECK(check_lengths(scene, &c.length), done);
     const pl_channel channel = PL_CABLE_COMPLIANCE;
-    PL_CHECK(pl_scene_append(scene, PL_OWNER_CABLE, &c, sizeof c, 1, &channel, &def->compliance, index),
+    PL_CHECK(pl_scene_append(scene, PL_OWNER_CABLE, def->name, &c, sizeof c, 1, &channel,
+                             &def->compliance, index),
              done);
     return PL_OK;
 done:
@@ -225,7 +226,8 @@ pl_status pl_scene_cable(const pl_scene *scene, int index, pl_cable_def *def)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "cable = %d: the scene has %d cables", index,
                        cable_count(scene));
     const cable *c = get(scene, index);
-    *def = (pl_cable_def){.point_count = c->segment_count + 1,
+    *def = (pl_cable_def){.name = pl_part_name(scene, PL_OWNER_CABLE, index),
+                          .point_count = c->segment_count + 1,
                           .points = c->points,
                           .segments = !c->sliding,
                           .two_way = c->two_way,
@@ -249,6 +251,27 @@ static void range(const pl_scene *scene, pl_channel channel, int row, double *lo
     (void)scene, (void)row, (void)upper;
     if (channel == PL_CABLE_LENGTH)
         *lower = 1e-9;
+}
+
+/* Names the cable that is drawn farthest from its length at the start. */
+static void doubt(const pl_substep *s, char *text, size_t size)
+{
+    int worst = -1;
+    double most = 0.05;
+    for (int i = 0; i < cable_count(s->scene); i++) {
+        double change = fabs(s->drive->of[PL_CABLE_LENGTH][i] / get(s->scene, i)->start - 1);
+        if (change <= most)
+            continue;
+        most = change;
+        worst = i;
+    }
+    if (worst >= 0)
+        snprintf(text, size,
+                 "; cable %d, \"%s\", is drawn to %.3g m, %.2g of its length at the start: it may be "
+                 "asked too much, or too fast",
+                 worst, pl_part_name(s->scene, PL_OWNER_CABLE, worst),
+                 s->drive->of[PL_CABLE_LENGTH][worst],
+                 s->drive->of[PL_CABLE_LENGTH][worst] / get(s->scene, worst)->start);
 }
 
 /* ---- as rows */
@@ -431,6 +454,7 @@ const pl_rows pl_rows_cable = {
 const pl_term pl_term_cable = {.name = "cable",
                                .inputs = inputs,
                                .range = range,
+                               .doubt = doubt,
                                .release = release,
                                .stencils = stencils,
                                .tangent = tangent,

@@ -88,8 +88,12 @@ void pl_scene_destroy(pl_scene *scene)
         pl_curve_free(ctx, &scene->colliders[c].pose);
     }
     pl_terms_release(scene);
-    for (int o = 0; o < PL_OWNER_COUNT; o++)
+    for (int o = 0; o < PL_OWNER_COUNT; o++) {
+        for (int i = 0; i < scene->parts[o].count; i++)
+            pl_free(ctx, scene->parts[o].names[i]);
+        pl_free(ctx, scene->parts[o].names);
         pl_free(ctx, scene->parts[o].items);
+    }
     pl_values_release(ctx, scene->params.values);
     void *arrays[] = {scene->bodies, scene->q0,         scene->v0,     scene->body_of, scene->volume,
                       scene->pins,   scene->pin_vertex, scene->forces, scene->winds,   scene->colliders,

@@ -51,8 +51,9 @@ typedef struct pl_obstacle {
 
 /* Parts of one kind that only their own term looks into. */
 typedef struct pl_part_list {
-    int count, capacity;
+    int count, capacity, name_capacity;
     void *items;
+    char **names; /* [count] */
 } pl_part_list;
 
 struct pl_scene {
@@ -103,10 +104,14 @@ const pl_body *pl_scene_body_with(const pl_scene *scene, int element);
 /* Warns of bodies that start where others are, or inside obstacles; once. */
 pl_status pl_scene_check_start(pl_scene *scene);
 /* One more part of such a kind, a struct of `size` bytes, copied, and one value of each of its
- * parameters; *index, if not NULL, is its number. */
-pl_status pl_scene_append(pl_scene *scene, pl_owner owner, const void *item, size_t size,
-                          int value_count, const pl_channel *channels, const double *values,
-                          int *index);
+ * parameters; *index, if not NULL, is its number. name NULL: that of its kind and number. */
+pl_status pl_scene_append(pl_scene *scene, pl_owner owner, const char *name, const void *item,
+                          size_t size, int value_count, const pl_channel *channels,
+                          const double *values, int *index);
+/* What a part is called, "muscle0" where nobody named it; NULL for kinds without names. */
+const char *pl_part_name(const pl_scene *scene, pl_owner owner, int index);
+/* Whether somebody named it. */
+bool pl_part_is_named(const pl_scene *scene, pl_owner owner, int index);
 /* A point of a body as vertices of the scene and their weights, [4] each; `what` names it in messages.
  */
 pl_status pl_scene_take_point(pl_scene *scene, const char *what, const pl_point *point, int *vertex,

@@ -42,21 +42,46 @@ static pl_status append_value(pl_scene *scene, pl_channel channel, int count, do
     return PL_OK;
 }
 
-pl_status pl_scene_append(pl_scene *scene, pl_owner owner, const void *item, size_t size,
-                          int value_count, const pl_channel *channels, const double *values, int *index)
+pl_status pl_scene_append(pl_scene *scene, pl_owner owner, const char *name, const void *item,
+                          size_t size, int value_count, const pl_channel *channels,
+                          const double *values, int *index)
 {
+    pl_context *ctx = scene->ctx;
     pl_part_list *list = &scene->parts[owner];
+    char usual[32];
     PL_TRY(pl_scene_must_be_open(scene));
     for (int k = 0; k < value_count; k++)
-        PL_TRY(pl_channel_check(scene->ctx, channels[k], 1, &values[k]));
-    PL_TRY(pl_grow(scene->ctx, &list->items, &list->capacity, list->count + 1, size));
+        PL_TRY(pl_channel_check(ctx, channels[k], 1, &values[k]));
+    PL_TRY(pl_grow(ctx, &list->items, &list->capacity, list->count + 1, size));
+    PL_TRY(pl_grow(ctx, (void **)&list->names, &list->name_capacity, list->count + 1,
+                   sizeof *list->names));
     for (int k = 0; k < value_count; k++)
         PL_TRY(append_value(scene, channels[k], list->count, values[k]));
+    snprintf(usual, sizeof usual, "%s%d", pl_owner_name(owner), list->count);
+    if (!(list->names[list->count] = pl_strdup(ctx, name ? name : usual)))
+        return PL_ERROR_MEMORY;
     memcpy((char *)list->items + size * (size_t)list->count, item, size);
     if (index)
         *index = list->count;
     list->count++;
     return PL_OK;
+}
+
+const char *pl_part_name(const pl_scene *scene, pl_owner owner, int index)
+{
+    if (owner == PL_OWNER_BODY)
+        return scene->bodies[index].name;
+    if (owner == PL_OWNER_COLLIDER)
+        return scene->colliders[index].name;
+    return index < scene->parts[owner].count ? scene->parts[owner].names[index] : NULL;
+}
+
+bool pl_part_is_named(const pl_scene *scene, pl_owner owner, int index)
+{
+    const char *name = pl_part_name(scene, owner, index);
+    char usual[32];
+    snprintf(usual, sizeof usual, "%s%d", pl_owner_name(owner), index);
+    return name && strcmp(name, usual) != 0;
 }
 
 /* ---- pins */

@@ -79,7 +79,7 @@ static pl_status no_convergence(const step *s, const pl_substep *sub, const pl_s
                                 int depth)
 {
     const pl_sim *sim = s->sim;
-    char where[200], cut[64] = "", doubt[200] = "";
+    char where[200], cut[64] = "", doubt[480] = "";
     describe(sim, result, sizeof where, where);
     if (depth > 0)
         snprintf(cut, sizeof cut, ", with the time step cut to %.3g s", sub->length);

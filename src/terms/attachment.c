@@ -56,8 +56,8 @@ pl_status pl_scene_add_attachment(pl_scene *scene, const pl_attachment_def *def,
     for (int k = POINT; k < STENCIL; k++)
         a.weight[k] = -a.weight[k];
     const pl_channel channel = PL_ATTACHMENT_COMPLIANCE;
-    return pl_scene_append(scene, PL_OWNER_ATTACHMENT, &a, sizeof a, 1, &channel, &def->compliance,
-                           index);
+    return pl_scene_append(scene, PL_OWNER_ATTACHMENT, NULL, &a, sizeof a, 1, &channel,
+                           &def->compliance, index);
 }
 
 /* ---- asking */

@@ -42,18 +42,20 @@ static double pressure(const pl_substep *s, int chamber)
  * of thin ones, 0.4 of a thick one. */
 static void doubt(const pl_substep *s, char *text, size_t size)
 {
+    int worst = -1;
+    double most = 0.01;
     for (int i = 0; i < pl_chamber_count(s->scene); i++) {
-        const pl_body *body = &s->scene->bodies[pl_chamber_get(s->scene, i)->body];
-        const double *young = s->matter->values->of[PL_YOUNG] + body->element_offset;
-        double least = young[0];
-        for (int e = 1; e < body->element_count; e++)
-            least = fmin(least, young[e]);
-        if (fabs(pressure(s, i)) > 0.01 * least)
-            snprintf(
-                text, size,
-                "; chamber %d is under %.3g Pa, %.2g of Young's modulus: its walls may not hold that",
-                i, pressure(s, i), fabs(pressure(s, i)) / least);
+        double share = fabs(pressure(s, i)) / pl_least_young(s, pl_chamber_get(s->scene, i)->body);
+        if (share <= most)
+            continue;
+        most = share;
+        worst = i;
     }
+    if (worst >= 0)
+        snprintf(text, size,
+                 "; chamber %d, \"%s\", is under %.3g Pa, %.2g of Young's modulus: its walls may not "
+                 "hold that",
+                 worst, pl_part_name(s->scene, PL_OWNER_CHAMBER, worst), pressure(s, worst), most);
 }
 
 static double energy(const pl_substep *s, const double *q, double scale, double *out)

@@ -218,7 +218,8 @@ pl_status pl_scene_add_chamber(pl_scene *scene, const pl_chamber_def *def, int *
     PL_NEW(ctx, c.triangle, 3 * (size_t)c.count, done);
     for (int i = 0; i < 3 * c.count; i++)
         c.triangle[i] = body->vertex_offset + c.local[i];
-    PL_CHECK(pl_scene_append(scene, PL_OWNER_CHAMBER, &c, sizeof c, 0, NULL, NULL, chamber), done);
+    PL_CHECK(pl_scene_append(scene, PL_OWNER_CHAMBER, def->name, &c, sizeof c, 0, NULL, NULL, chamber),
+             done);
     c = (pl_chamber){0};
 done:
     pl_free(ctx, twin);
@@ -240,6 +241,7 @@ pl_status pl_scene_chamber(const pl_scene *scene, int chamber, pl_chamber_def *d
     PL_TRY(check_index(scene, chamber));
     const pl_chamber *c = pl_chamber_get(scene, chamber);
     *def = (pl_chamber_def){
+        .name = pl_part_name(scene, PL_OWNER_CHAMBER, chamber),
         .body = c->body,
         .triangle_count = c->count,
         .triangles = c->local,

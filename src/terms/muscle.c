@@ -12,6 +12,8 @@
 #include "core/vec.h"
 #include "terms/term.h"
 
+#include <stdio.h>
+
 #define ROUNDING 0.02 /* e of the law of tension: over which it turns from slack to taut */
 #define SHORTEST 1e-9 /* l of a fibre that has none left, whose direction is not known */
 
@@ -43,6 +45,29 @@ static void range(const pl_scene *scene, pl_channel channel, int row, double *lo
 {
     if (channel == PL_ACTIVATION)
         pl_muscle_range(pl_muscle_get(scene, row)->law, lower, upper);
+}
+
+/* Names the muscle that pulls hardest for what it is in, from about Young's modulus on. */
+static void doubt(const pl_substep *s, char *text, size_t size)
+{
+    int worst = -1;
+    double most = 0.5, stress = 0;
+    for (int i = 0; i < pl_muscle_count(s->scene); i++) {
+        double pulls =
+            s->matter->values->of[PL_MUSCLE_STIFFNESS][i] * fabs(s->drive->of[PL_ACTIVATION][i]);
+        double share = pulls / pl_least_young(s, pl_muscle_get(s->scene, i)->body);
+        if (share <= most)
+            continue;
+        most = share;
+        stress = pulls;
+        worst = i;
+    }
+    if (worst >= 0)
+        snprintf(text, size,
+                 "; muscle %d, \"%s\", is active by %.3g and pulls with %.3g Pa, %.2g of Young's "
+                 "modulus: its body may not bear that",
+                 worst, pl_part_name(s->scene, PL_OWNER_MUSCLE, worst),
+                 s->drive->of[PL_ACTIVATION][worst], stress, most);
 }
 
 static void release(pl_scene *scene)
@@ -255,6 +280,7 @@ static void jvp(const pl_slope *s, const pl_gradient *d, const double *dq0, cons
 const pl_term pl_term_muscle = {.name = "muscle",
                                 .inputs = inputs,
                                 .range = range,
+                                .doubt = doubt,
                                 .release = release,
                                 .energy = energy,
                                 .tangent = tangent,

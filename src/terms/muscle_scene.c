@@ -205,9 +205,9 @@ pl_status pl_scene_add_muscle(pl_scene *scene, const pl_muscle_def *def, int *mu
     PL_NEW(ctx, m.volume, m.count, done);
     direct(body, def, &m);
     measure(scene, body, &m);
-    PL_CHECK(
-        pl_scene_append(scene, PL_OWNER_MUSCLE, &m, sizeof m, 1, &channel, &def->stiffness, muscle),
-        done);
+    PL_CHECK(pl_scene_append(scene, PL_OWNER_MUSCLE, def->name, &m, sizeof m, 1, &channel,
+                             &def->stiffness, muscle),
+             done);
     m = (pl_muscle){0};
 done:
     pl_free(ctx, chosen);
@@ -224,6 +224,7 @@ pl_status pl_scene_muscle(const pl_scene *scene, int muscle, pl_muscle_def *def)
                        pl_muscle_count(scene));
     const pl_muscle *m = pl_muscle_get(scene, muscle);
     *def = (pl_muscle_def){
+        .name = pl_part_name(scene, PL_OWNER_MUSCLE, muscle),
         .body = m->body,
         .element_count = m->count,
         .elements = m->element,

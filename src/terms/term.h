@@ -32,7 +32,7 @@ typedef struct pl_term {
     void (*inputs)(const pl_scene *scene, double time, double *const *of);
     /* Narrows the range [lower, upper) of a row of one of its inputs. */
     void (*range)(const pl_scene *scene, pl_channel channel, int row, double *lower, double *upper);
-    /* Says in text why a substep may have no solution, if its parts give reason to. */
+    /* Says in text ("" before) why a substep may have no solution, if its parts give reason to. */
     void (*doubt)(const pl_substep *s, char *text, size_t size);
     /* Frees what its parts point to. */
     void (*release)(pl_scene *scene);
@@ -62,8 +62,10 @@ typedef struct pl_term {
 void pl_terms_inputs(const pl_scene *scene, double time, double *const *of);
 /* What a row of an input may be: lower <= value < upper. */
 void pl_terms_range(const pl_scene *scene, pl_channel channel, int row, double *lower, double *upper);
-/* text, of size bytes, = "" or the last term's doubt, a clause to go on with. */
+/* text, of size bytes, = the terms' doubts, each a clause to go on with, or "". */
 void pl_terms_doubt(const pl_substep *s, char *text, size_t size);
+/* The smallest Young's modulus of a body, Pa: what stresses of actuators are to be compared with. */
+double pl_least_young(const pl_substep *s, int body);
 void pl_terms_release(pl_scene *scene);
 /* Stencils of those that couple vertices, `out` and `lists` with room for PL_TERMS_MAX; lists[k] is
  * what out[k] points to, the caller's. */

@@ -33,9 +33,21 @@ void pl_terms_range(const pl_scene *scene, pl_channel channel, int row, double *
 void pl_terms_doubt(const pl_substep *s, char *text, size_t size)
 {
     *text = 0;
-    for (int t = 0; t < TERMS; t++)
+    for (int t = 0; t < TERMS; t++) {
+        size_t used = strlen(text);
         if (table[t]->doubt)
-            table[t]->doubt(s, text, size);
+            table[t]->doubt(s, text + used, size - used);
+    }
+}
+
+double pl_least_young(const pl_substep *s, int body)
+{
+    const pl_body *b = &s->scene->bodies[body];
+    const double *young = s->matter->values->of[PL_YOUNG] + b->element_offset;
+    double least = young[0];
+    for (int e = 1; e < b->element_count; e++)
+        least = fmin(least, young[e]);
+    return least;
 }
 
 void pl_terms_release(pl_scene *scene)
