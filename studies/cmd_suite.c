@@ -1,7 +1,8 @@
 /* `pliant suite`: the paper's identification tasks, each by gradient descent, L-BFGS-B and
- * Levenberg-Marquardt, in tables beside the paper's numbers. */
+ * Levenberg-Marquardt, and its control tasks, in tables beside the paper's numbers. */
 #include "cli/cli.h"
 #include "suite.h"
+#include "suite_control.h"
 #include "suite_table.h"
 
 #include <pliant/fit.h>
@@ -17,11 +18,19 @@
 static const char *const methods[] = {"gradient_descent", "lbfgsb", "levenberg_marquardt"};
 enum { METHODS = 3 };
 
+/* The control tasks, which run when they are named. */
+static const struct {
+    const char *name;
+    pl_status (*run)(pl_context *ctx, const suite_place *place, bool *reached);
+} controls[] = {{"trunk_writing", suite_trunk_writing}, {"seal_crawl", suite_seal_crawl}};
+enum { CONTROLS = CLI_COUNT(controls) };
+
 typedef struct suite_options {
     const char *out, *scale, *tasks;
     int vertices, threads;
     cli_list set, method;
-    bool run[METHODS]; /* which of the methods */
+    bool run[METHODS];      /* which of the methods, */
+    bool control[CONTROLS]; /* and of the control tasks */
     bool resume, report, verbose;
 } suite_options;
 
@@ -323,6 +332,15 @@ static const suite_task *find_task(const char *name)
     return NULL;
 }
 
+/* Marks the control task of that name, if there is one. */
+static bool choose_control(suite_options *options, const char *name)
+{
+    for (int i = 0; i < CONTROLS; i++)
+        if (strcmp(controls[i].name, name) == 0)
+            return options->control[i] = true;
+    return false;
+}
+
 /* Which methods to run: those named, or all; false when there is no such method. */
 static bool choose_methods(suite_options *options)
 {
@@ -337,6 +355,39 @@ static bool choose_methods(suite_options *options)
         options->run[m] = true;
     }
     return true;
+}
+
+/* The exit code of a task that failed, after saying why. */
+static int explain(const pl_context *ctx, const char *name, pl_status status)
+{
+    if (status == PL_ERROR_INTERRUPTED) {
+        fprintf(stderr, "pliant: interrupted; --resume goes on from the last iteration\n");
+        return CLI_INTERRUPTED;
+    }
+    fprintf(stderr, "pliant: %s\n", name);
+    return cli_report(ctx, status);
+}
+
+static int run_controls(pl_context *ctx, const suite_options *options)
+{
+    const suite_place place = {.tasks = options->tasks,
+                               .out = options->out,
+                               .vertices = options->vertices,
+                               .set = &options->set,
+                               .resume = options->resume,
+                               .report = options->report};
+    int code = CLI_OK;
+    for (int i = 0; i < CONTROLS && !cli_interrupted(); i++) {
+        bool reached = true;
+        pl_status status = options->control[i] ? controls[i].run(ctx, &place, &reached) : PL_OK;
+        if (status != PL_OK)
+            code = explain(ctx, controls[i].name, status);
+        else if (!reached && code == CLI_OK)
+            code = CLI_NOT_IDENTIFIED;
+        if (status == PL_OK && options->control[i])
+            printf("tables and pictures written to %s/%s\n", options->out, controls[i].name);
+    }
+    return code;
 }
 
 static int run_suite(pl_context *ctx, const suite_options *options, int scale, int count,
@@ -356,14 +407,13 @@ static int run_suite(pl_context *ctx, const suite_options *options, int scale, i
             if (outcomes[done].identified < outcomes[done].fits && code == CLI_OK)
                 code = CLI_NOT_IDENTIFIED;
             done++;
-        } else if (status == PL_ERROR_INTERRUPTED) {
-            fprintf(stderr, "pliant: interrupted; --resume goes on from the last iteration\n");
-            code = CLI_INTERRUPTED;
         } else {
-            fprintf(stderr, "pliant: %s\n", tasks[i]->name);
-            code = cli_report(ctx, status);
+            code = explain(ctx, tasks[i]->name, status);
         }
     }
+    int steered = run_controls(ctx, options);
+    if (steered != CLI_OK)
+        code = steered;
     if (done > 0 && !write_tables(options, scale, done, outcomes))
         return CLI_FAILED;
     if (done > 0)
@@ -395,11 +445,12 @@ int cmd_suite(int argc, char **argv)
         .summary =
             "Runs the identification tasks of \"Fast and Reliable Gradients for Deformables Across\n"
             "Frictional Contact Regimes\" (Zeng et al.) by gradient descent, L-BFGS-B and\n"
-            "Levenberg-Marquardt, and writes tables beside the paper's numbers.",
+            "Levenberg-Marquardt, or its control tasks, and writes tables beside the paper's numbers.",
         .details =
             "Names: armadillo_arap, armadillo_corotated, armadillo_neo_hookean, armadillo_wind,\n"
             "cloth_bending, gingerbread_poisson, curtain_joint, bunny_friction, cow_lifting,\n"
-            "tux_pulling, duck_velocity, duck_velocity_friction; all by default.\n"
+            "tux_pulling, duck_velocity, duck_velocity_friction; all of these by default.\n"
+            "Control, when named: trunk_writing, seal_crawl.\n"
             "Exit codes as of fit: 5 when a fit ended without identifying its unknowns.",
         .min_arguments = 0,
         .max_arguments = TABLE_ROWS,
@@ -421,11 +472,16 @@ int cmd_suite(int argc, char **argv)
         return cli_usage(&command, "--vertices and --threads cannot be negative");
     if (!options.tasks && !(options.tasks = find_tasks(place, sizeof place)))
         return cli_usage(&command, "the task files were not found; --tasks says where they are");
-    for (int i = 0; i < count; i++)
-        if (!(tasks[i] = find_task(argv[i + 1])))
-            return cli_usage(&command, "there is no task '%s'", argv[i + 1]);
-    bool all = count == 0;
-    for (int i = 0; all && i < suite_task_count; i++)
+    int named = count;
+    count = 0;
+    for (int i = 1; i <= named; i++) {
+        const suite_task *task = find_task(argv[i]);
+        if (task)
+            tasks[count++] = task;
+        else if (!choose_control(&options, argv[i]))
+            return cli_usage(&command, "there is no task '%s'", argv[i]);
+    }
+    for (int i = 0; named == 0 && i < suite_task_count; i++)
         tasks[count++] = &suite_tasks[i];
     pl_context *ctx = cli_context(options.threads, options.verbose);
     if (!ctx)

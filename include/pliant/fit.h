@@ -65,6 +65,9 @@ typedef struct pl_task pl_task;
 PL_API pl_status pl_task_load(pl_context *ctx, const char *path, int override_count,
                               const char *const *overrides, pl_task **out);
 PL_API void pl_task_destroy(pl_task *task); /* NULL is fine */
+/* The scene that it is about, the task's: as its file and the overrides say, apart from what a fit has
+ * set its unknowns to. */
+PL_API pl_scene *pl_task_scene(const pl_task *task);
 /* The JSON Schema of task files; as pl_scene_schema. */
 PL_API pl_status pl_task_schema(pl_context *ctx, char **text);
 

@@ -1216,6 +1216,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_stop_text": (c_char_p, [pl_stop]),
     "pl_task_load": (pl_status, [POINTER(pl_context), c_char_p, c_int, POINTER(c_char_p), POINTER(POINTER(pl_task))]),
     "pl_task_destroy": (None, [POINTER(pl_task)]),
+    "pl_task_scene": (POINTER(pl_scene), [POINTER(pl_task)]),
     "pl_task_schema": (pl_status, [POINTER(pl_context), POINTER(POINTER(c_char))]),
     "pl_fit_def_default": (pl_fit_def, []),
     "pl_doubt_name": (c_char_p, [pl_doubt]),

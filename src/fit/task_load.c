@@ -341,6 +341,11 @@ done:
     return status;
 }
 
+pl_scene *pl_task_scene(const pl_task *task)
+{
+    return task->scene;
+}
+
 void pl_task_destroy(pl_task *task)
 {
     if (!task)

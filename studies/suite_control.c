@@ -1,0 +1,129 @@
+/* Fits of control tasks, and what their bodies do with the signals that were found. */
+#include "suite_control.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *suite_file(const suite_place *place, const char *name, const char *file, char out[2048])
+{
+    snprintf(out, 2048, "%s/%s/%s", place->out, name, file);
+    return out;
+}
+
+static bool keep_going(void *user)
+{
+    (void)user;
+    return !cli_interrupted();
+}
+
+pl_status suite_fit_run(pl_context *ctx, const suite_place *place, const char *name, const char *stage,
+                        const char *file, const char *const *overrides, suite_fit *out)
+{
+    char path[2048], directory[2048], checkpoint[2100];
+    const char *list[CLI_LIST_MAX + 16];
+    int count = 0;
+    *out = (suite_fit){0};
+    snprintf(path, sizeof path, "%s/%s.json", place->tasks, file);
+    mkdir(suite_file(place, name, "", directory), 0777);
+    suite_file(place, name, stage, directory);
+    snprintf(checkpoint, sizeof checkpoint, "%s/checkpoint.json", directory);
+    while (*overrides)
+        list[count++] = *overrides++;
+    for (int i = 0; i < place->set->count; i++)
+        list[count++] = place->set->items[i];
+    pl_status status = pl_task_load(ctx, path, count, list, &out->task);
+    if (status != PL_OK)
+        return status;
+    pl_fit_def def = pl_fit_def_default();
+    def.directory = directory;
+    def.resume = place->resume && access(checkpoint, R_OK) == 0;
+    def.report = place->report;
+    def.keep_going = keep_going;
+    status = pl_task_fit(out->task, &def, &out->result);
+    if (status == PL_OK) {
+        printf("%-14s %-10s %5d iterations  %7.1f s  %s\n", name, stage, out->result->iterations,
+               out->result->seconds, out->result->verdict);
+        fflush(stdout);
+    }
+    return status;
+}
+
+void suite_fit_free(suite_fit *fit)
+{
+    pl_fit_result_free(fit->task, fit->result);
+    pl_task_destroy(fit->task);
+    *fit = (suite_fit){0};
+}
+
+/* The mean of the body's tets, by their volumes at rest. */
+static void centre_of_mass(const pl_mesh *mesh, const double *q, double out[3])
+{
+    double whole = 0, sum[3] = {0};
+    for (int e = 0; e < mesh->tet_count; e++) {
+        const int *t = mesh->tets + 4 * (size_t)e;
+        double d[9];
+        for (int i = 0; i < 9; i++)
+            d[i] = mesh->vertices[3 * t[1 + i / 3] + i % 3] - mesh->vertices[3 * t[0] + i % 3];
+        double volume = fabs(d[0] * (d[4] * d[8] - d[5] * d[7]) - d[1] * (d[3] * d[8] - d[5] * d[6]) +
+                             d[2] * (d[3] * d[7] - d[4] * d[6]));
+        for (int i = 0; i < 12; i++)
+            sum[i % 3] += volume * q[3 * t[i / 3] + i % 3] / 4;
+        whole += volume;
+    }
+    for (int k = 0; k < 3; k++)
+        out[k] = sum[k] / whole;
+}
+
+static int nearest_vertex(const pl_mesh *mesh, const double *q, const double at[3])
+{
+    int nearest = 0;
+    double least = INFINITY;
+    for (int v = 0; v < mesh->vertex_count; v++) {
+        const double *x = q + 3 * (size_t)v;
+        double distance = hypot(hypot(x[0] - at[0], x[1] - at[1]), x[2] - at[2]);
+        if (distance >= least)
+            continue;
+        least = distance;
+        nearest = v;
+    }
+    return nearest;
+}
+
+pl_status suite_follow(const suite_fit *fit, pl_channel channel, const double *at, double **path)
+{
+    const pl_fit_result *r = fit->result;
+    pl_scene *scene = pl_task_scene(fit->task);
+    pl_body_info body;
+    pl_sim *sim = NULL;
+    pl_state *state = NULL;
+    double *row = calloc((size_t)r->signal_count + 1, sizeof *row);
+    *path = calloc(3 * ((size_t)r->steps + 1), sizeof **path);
+    pl_status status = row && *path ? PL_OK : PL_ERROR_MEMORY;
+    if (status == PL_OK)
+        status = pl_scene_body(scene, 0, &body);
+    if (status == PL_OK)
+        status = pl_sim_create(scene, &sim);
+    if (status == PL_OK)
+        status = pl_state_create(scene, &state);
+    int vertex = status == PL_OK && at ? nearest_vertex(body.mesh, state->q, at) : -1;
+    for (int step = 0; status == PL_OK && step <= r->steps; step++) {
+        pl_inputs inputs = {0};
+        inputs.of[channel] = row;
+        for (int k = 0; step > 0 && k < r->signal_count; k++)
+            row[k] = r->signals[(size_t)k * (size_t)r->steps + (size_t)step - 1];
+        if (step > 0)
+            status = pl_step(sim, state, &inputs, NULL);
+        if (vertex < 0)
+            centre_of_mass(body.mesh, state->q, *path + 3 * (size_t)step);
+        else
+            memcpy(*path + 3 * (size_t)step, state->q + 3 * (size_t)vertex, 3 * sizeof **path);
+    }
+    if (state)
+        pl_state_destroy(scene, state);
+    pl_sim_destroy(sim);
+    free(row);
+    return status;
+}

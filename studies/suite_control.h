@@ -1,0 +1,40 @@
+/* The control tasks of the suite: a trunk that writes and a seal that crawls. */
+#ifndef PL_SUITE_CONTROL_H
+#define PL_SUITE_CONTROL_H
+
+#include "cli/cli.h"
+
+#include <pliant/fit.h>
+
+/* Where files are and go, and what the command line changes. */
+typedef struct suite_place {
+    const char *tasks, *out;
+    int vertices; /* 0 = the task's own */
+    const cli_list *set;
+    bool resume, report;
+} suite_place;
+
+typedef struct suite_fit {
+    pl_task *task;
+    pl_fit_result *result;
+} suite_fit;
+
+/* Fits the task of that file in DIR/name/stage; overrides are NULL-terminated. To be freed in any
+ * case. */
+pl_status suite_fit_run(pl_context *ctx, const suite_place *place, const char *name, const char *stage,
+                        const char *file, const char *const *overrides, suite_fit *out);
+void suite_fit_free(suite_fit *fit);
+
+/* The scene of a fit once more, driven by the signals that it found, of all owners of the channel: path
+ * [steps + 1, 3] m of the point of body 0 nearest to `at` in the start, or of its centre of mass if at
+ * is NULL; *path is the caller's, to be freed by free. */
+pl_status suite_follow(const suite_fit *fit, pl_channel channel, const double *at, double **path);
+
+/* DIR/name/file */
+const char *suite_file(const suite_place *place, const char *name, const char *file, char out[2048]);
+
+/* Each writes its tables and pictures to DIR/name, and says whether it met its aim. */
+pl_status suite_trunk_writing(pl_context *ctx, const suite_place *place, bool *reached);
+pl_status suite_seal_crawl(pl_context *ctx, const suite_place *place, bool *reached);
+
+#endif
