@@ -305,7 +305,7 @@ static void cables(void **unused)
         {"\"points\": [" TO ", {\"fixed\": [0, 0, 0]}], \"compliance\": -1",
          "s.json:3: cables[0].compliance: expected a number >= 0 (m/N), got -1"},
         {"\"points\": [" TO ", {\"fixed\": [0, 0, 0]}], \"table\": [[0, 1], [1, 0]]",
-         "s.json:3: cables[0]: length = 0: expected > 0 m"},
+         "s.json:3: cables[0]: length in the table = 0: expected > 0 and < 1e+15 m"},
         {"\"points\": [" TO ", {\"fixed\": [0, 0, 0]}], \"one_way\": true",
          "s.json:3: cables[0].one_way: unknown key in a cable; did you mean \"two_way\"?"},
     };

@@ -351,6 +351,8 @@ static void impossible_ones_are_refused(void **state)
     refuse(&w, bad, "cable_compliance");
     bad = good, bad.length = -0.1;
     refuse(&w, bad, "length");
+    bad = good, bad.length = 1e300;
+    refuse(&w, bad, "length = 1e+300: expected > 0 and < 1e+15 m");
     bad = good, bad.length = NAN;
     refuse(&w, bad, "length");
     bad.points = odd;

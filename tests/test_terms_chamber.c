@@ -459,6 +459,8 @@ static void impossible_ones_are_refused(void **state)
     refuse(&w, bad, "inside[0] is not finite");
     bad = good, bad.pressure = NAN;
     refuse(&w, bad, "pressure");
+    bad.pressure = -1e300;
+    refuse(&w, bad, "pressure = -1e+300: expected less than 1e+15 Pa");
     assert_ok(ctx, pl_scene_add_chamber(w.scene, &good, NULL));
     assert_ok(ctx, pl_scene_chamber(w.scene, 0, &told));
     memcpy(list, told.triangles, sizeof *list * 3 * (size_t)told.triangle_count);

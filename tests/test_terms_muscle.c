@@ -431,9 +431,11 @@ static void impossible_ones_are_refused(void **state)
     bad = good, bad.stiffness = NAN;
     refuse(&w, bad, "muscle_stiffness");
     bad = good, bad.activation = 1;
-    refuse(&w, bad, "activation = 1: this law expects < 1");
+    refuse(&w, bad, "activation = 1: this law expects >= -1e+15 and < 1");
     bad = good, bad.law = PL_MUSCLE_FORCE, bad.activation = -0.1;
-    refuse(&w, bad, "activation = -0.1: this law expects >= 0");
+    refuse(&w, bad, "activation = -0.1: this law expects >= 0 and < 1e+15");
+    bad.activation = 1e300;
+    refuse(&w, bad, "activation = 1e+300: this law expects >= 0 and < 1e+15");
     bad = good, bad.activation = NAN;
     refuse(&w, bad, "activation");
     bad = good, bad.table = (pl_table){2, time, most};

@@ -162,9 +162,9 @@ static pl_status take_points(pl_scene *scene, const pl_cable_def *def, cable *c)
 static pl_status check_lengths(pl_scene *scene, const pl_curve *length)
 {
     for (int k = 0; k < length->count; k++)
-        if (!(length->value[k] > 0))
-            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "length = %g: expected > 0 m",
-                           length->value[k]);
+        if (!(length->value[k] > 0 && length->value[k] < PL_INPUT_MOST))
+            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "length%s = %g: expected > 0 and < %g m",
+                           length->count > 1 ? " in the table" : "", length->value[k], PL_INPUT_MOST);
     return PL_OK;
 }
 

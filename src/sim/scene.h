@@ -86,6 +86,9 @@ struct pl_scene {
     pl_part_list parts[PL_OWNER_COUNT]; /* of the other kinds */
 };
 
+/* Inputs of one number are less than this: products of them and parameters stay finite. */
+#define PL_INPUT_MOST 1e15
+
 /* Rows of a channel. */
 typedef struct pl_span {
     int first, count;

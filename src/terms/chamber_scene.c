@@ -194,6 +194,16 @@ static pl_status check_def(pl_scene *scene, const pl_chamber_def *def)
     return PL_OK;
 }
 
+static pl_status check_pressures(pl_context *ctx, const pl_curve *pressure)
+{
+    for (int k = 0; k < pressure->count; k++)
+        if (!(fabs(pressure->value[k]) < PL_INPUT_MOST))
+            return pl_fail(ctx, PL_ERROR_ARGUMENT, "pressure%s = %g: expected less than %g Pa",
+                           pressure->count > 1 ? " in the table" : "", pressure->value[k],
+                           PL_INPUT_MOST);
+    return PL_OK;
+}
+
 pl_status pl_scene_add_chamber(pl_scene *scene, const pl_chamber_def *def, int *chamber)
 {
     pl_context *ctx = scene->ctx;
@@ -204,6 +214,7 @@ pl_status pl_scene_add_chamber(pl_scene *scene, const pl_chamber_def *def, int *
     const pl_body *body = &scene->bodies[def->body];
     pl_chamber c = {.body = def->body};
     PL_CHECK(pl_curve_create(ctx, "pressure", &def->table, 1, &def->pressure, &c.pressure), done);
+    PL_CHECK(check_pressures(ctx, &c.pressure), done);
     PL_CHECK(open_boundary(ctx, body, def->inside, &b), done);
     room = def->triangles && def->triangle_count > b.count ? def->triangle_count : b.count;
     PL_NEW(ctx, c.local, 3 * (size_t)room, done);

@@ -19,8 +19,8 @@
 
 void pl_muscle_range(pl_muscle_law law, double *lower, double *upper)
 {
-    *lower = law == PL_MUSCLE_FORCE ? 0 : -INFINITY;
-    *upper = law == PL_MUSCLE_FORCE ? INFINITY : 1;
+    *lower = law == PL_MUSCLE_FORCE ? 0 : -PL_INPUT_MOST;
+    *upper = law == PL_MUSCLE_FORCE ? PL_INPUT_MOST : 1;
 }
 
 void pl_muscle_free(pl_context *ctx, pl_muscle *m)

@@ -60,9 +60,8 @@ static pl_status check_activation(pl_context *ctx, const pl_muscle_def *def, con
     pl_muscle_range(def->law, &lower, &upper);
     for (int k = 0; k < curve->count; k++)
         if (!(curve->value[k] >= lower && curve->value[k] < upper))
-            return pl_fail(ctx, PL_ERROR_ARGUMENT, "activation%s = %g: this law expects %s %g",
-                           def->table.count > 0 ? " in the table" : "", curve->value[k],
-                           isfinite(lower) ? ">=" : "<", isfinite(lower) ? lower : upper);
+            return pl_fail(ctx, PL_ERROR_ARGUMENT, "activation%s = %g: this law expects >= %g and < %g",
+                           def->table.count > 0 ? " in the table" : "", curve->value[k], lower, upper);
     return PL_OK;
 }
 

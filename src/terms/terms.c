@@ -23,8 +23,8 @@ void pl_terms_inputs(const pl_scene *scene, double time, double *const *of)
 
 void pl_terms_range(const pl_scene *scene, pl_channel channel, int row, double *lower, double *upper)
 {
-    *lower = -INFINITY;
-    *upper = INFINITY;
+    *lower = -PL_INPUT_MOST;
+    *upper = PL_INPUT_MOST;
     for (int t = 0; t < TERMS; t++)
         if (table[t]->range)
             table[t]->range(scene, channel, row, lower, upper);
