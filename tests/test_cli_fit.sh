@@ -100,4 +100,11 @@ expect 0 suite gingerbread_poisson --tasks "$scenes/tasks" --vertices 100 --thre
     --set steps=20 --method levenberg_marquardt --out one
 [ -d one/gingerbread_poisson/levenberg_marquardt ] || fail "the method asked for did not run"
 [ ! -d one/gingerbread_poisson/gradient_descent ] || fail "a method not asked for ran"
+
+# Too few steps to get anywhere: the tables and pictures are there all the same.
+expect 5 suite seal_crawl --tasks "$scenes/tasks" --vertices 150 --threads 1 --set steps=60 --out control
+for file in crawl.md crawl.csv crawl.tex displacement.svg sinusoids/signals.csv windows/signals.csv; do
+    [ -s control/seal_crawl/$file ] || fail "$file is missing or empty"
+done
+grep -q '^windows,60,' control/seal_crawl/crawl.csv || fail "crawl.csv: $(cat control/seal_crawl/crawl.csv)"
 echo ok
