@@ -43,11 +43,11 @@ class Actuators:
             index = (self.bodies[d.body].mesh.group(elements, "tet") if isinstance(elements, str)
                      else integers(elements, (-1,), "elements"))
             d.element_count, d.elements = len(index), int_p(index)
-        for name, given in (("path", path), ("directions", direction)):
+        for field, given in (("path", path), ("directions", direction)):
             if given is not None:
-                arrays[name] = to_rows(np.atleast_2d(np.asarray(given)), 3, name)
-                setattr(d, "point_count" if name == "path" else "direction_count", len(arrays[name]))
-                setattr(d, name, double_p(arrays[name]))
+                arrays[field] = to_rows(np.atleast_2d(np.asarray(given)), 3, field)
+                setattr(d, "point_count" if field == "path" else "direction_count", len(arrays[field]))
+                setattr(d, field, double_p(arrays[field]))
         fill(d, WORDS, name=name, radius=radius, law=law, stiffness=stiffness, activation=activation)
         column = self._table(_column(table), 1, "table")
         d.table = column[0]

@@ -177,3 +177,18 @@ def test_a_weight_hangs_from_a_point_inside(context):
 def test_cables_refused(arm, points, given, message):
     with pytest.raises(ValueError, match=message):
         arm.add_cable(points, **given)
+
+
+def test_names(context, tmp_path):
+    scene = pliant.Scene(context=context)
+    scene.add_body(pliant.Mesh.hollow_box((0.2, 0.2, 0.2), 0.05, 0.05, context=context))
+    scene.add_muscle(0, direction=(1, 0, 0), name="back")
+    scene.add_cable([dict(body=0, vertex=0), dict(fixed=(0, 0, 1))], name="rope")
+    scene.add_chamber(0, name="bulb")
+    scene.save(tmp_path / "scene.json")
+    text = (tmp_path / "scene.json").read_text()
+    assert all(f'"{name}"' in text for name in ("back", "rope", "bulb"))
+    state = scene.state()
+    with pytest.raises(pliant.ConvergenceError, match='chamber 0, "bulb", is under 3e.05 Pa'):
+        scene.step(state, pressure=[3e5])
+    scene.close()
