@@ -189,6 +189,6 @@ def test_names(context, tmp_path):
     text = (tmp_path / "scene.json").read_text()
     assert all(f'"{name}"' in text for name in ("back", "rope", "bulb"))
     state = scene.state()
-    with pytest.raises(pliant.ConvergenceError, match='chamber 0, "bulb", is under 3e.05 Pa'):
-        scene.step(state, pressure=[3e5])
+    with pytest.raises(pliant.ConvergenceError, match='chamber 0, "bulb", is under'):
+        scene.step(state, pressure=[3e7])
     scene.close()
