@@ -170,7 +170,7 @@ def test_a_weight_hangs_from_a_point_inside(context):
     ([dict(body=0, vertices=[0, 1], weights=[0.5, 0.6]), dict(fixed=(0, 0, 1))], {}, "add up to 1.1"),
     ([dict(body=0, vertices=range(5)), dict(fixed=(0, 0, 1))], {}, "expected 1 to 4, got 5"),
     ([dict(body=0, vertex=0), dict(fixed=(0, 0, 1))], dict(length=-1.0), "length = -1"),
-    ([dict(body=0, vertex=0), dict(fixed=(0, 0, 1))], dict(table=([0, 1], [1, 0])), "length = 0"),
+    ([dict(body=0, vertex=0), dict(fixed=(0, 0, 1))], dict(table=([0, 1], [1, 0])), "length in the table = 0"),
     ([dict(body=0, vertex=0), dict(fixed=(0, 0, np.nan))], {}, "not finite"),
     ([dict(body=0, vertex=0), dict(fixed=(0, 0, 1))], dict(compliance=-1.0), "compliance"),
 ])
