@@ -83,6 +83,9 @@ PL_API pl_output_def pl_output_def_default(void);
 PL_API pl_status pl_output_create(pl_sim *sim, const pl_output_def *def, pl_output **out);
 /* Before the first step with info NULL, then after every step. */
 PL_API pl_status pl_output_step(pl_output *output, const pl_state *state, const pl_step_info *info);
+/* Instead of these: a rollout of the same sim, which needs its tape, from its start to its end, with
+ * the parameters it was run with. infos [steps] go into the summary; NULL = none. */
+PL_API pl_status pl_output_rollout(pl_output *output, pl_rollout *rollout, const pl_step_info *infos);
 /* Writes the summary, which names `outcome`, and puts the directory in its place. Once. Where only that
  * last move fails, the whole directory stays beside its place and the message names it. */
 PL_API pl_status pl_output_finish(pl_output *output, pl_status outcome);

@@ -1231,6 +1231,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_output_def_default": (pl_output_def, []),
     "pl_output_create": (pl_status, [POINTER(pl_sim), POINTER(pl_output_def), POINTER(POINTER(pl_output))]),
     "pl_output_step": (pl_status, [POINTER(pl_output), POINTER(pl_state), POINTER(pl_step_info)]),
+    "pl_output_rollout": (pl_status, [POINTER(pl_output), POINTER(pl_rollout), POINTER(pl_step_info)]),
     "pl_output_finish": (pl_status, [POINTER(pl_output), pl_status]),
     "pl_output_destroy": (None, [POINTER(pl_output)]),
     "pl_output_abandon": (None, [POINTER(pl_output)]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import signal
 import threading
 from collections.abc import Mapping as MappingBase
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _api
 from ._channel import CHANNELS, INPUTS, PARAMETERS, WANTED, bits, check_keywords
-from ._library import (ArgumentError, Array, Owner, double_p, doubles, fill, function_or_none,
+from ._library import (ArgumentError, Array, Owner, PathLike, double_p, doubles, fill, function_or_none,
                        integer, lib, view)
 from ._mesh import plain
 from ._scene import Scene
@@ -231,6 +232,7 @@ class Rollout(Owner):
             try:
                 callback.call(core, lib.pl_rollout_run, sim.pointer, scene._state(self.state), d, out)
                 self._own(scene._context._make(out, lib.pl_rollout_destroy, sim))
+                self._sim = sim
             finally:
                 sim.drop()
 
@@ -264,6 +266,29 @@ class Rollout(Owner):
                 return contact_array(found, count.value)
             finally:
                 lib.pl_free(self.scene._context._pointer, found)
+
+    def save(self, directory: PathLike, *, every: Optional[int] = None, volume: Optional[bool] = None,
+             surface: Optional[bool] = None, colliders: Optional[bool] = None,
+             replace: Optional[bool] = None) -> None:
+        """Writes what `pliant run --out` does: VTU files for ParaView and a summary. Needs the tape.
+
+        every: so many steps (1). volume, surface, colliders: elements with stress and energy, boundary
+        triangles with contact forces, obstacles (all of them).
+        replace: an earlier output in that place (False). The directory appears whole or not at all.
+        """
+        self._ready()
+        d = lib.pl_output_def_default()
+        fill(d, {}, directory=os.fspath(directory), every=every, volume=volume, surface=surface,
+             colliders=colliders, replace=replace, scene=self.scene.name or None)
+        output = ctypes.POINTER(_api.pl_output)()
+        infos = ctypes.cast(self.info.ctypes.data, ctypes.POINTER(_api.pl_step_info))
+        with self.scene._core as core:
+            core.check(lib.pl_output_create(self._sim.pointer, d, output))
+            try:
+                core.check(lib.pl_output_rollout(output, self._pointer, infos))
+                core.check(lib.pl_output_finish(output, _api.PL_OK))
+            finally:
+                lib.pl_output_destroy(output)
 
     # --- derivatives
 

@@ -6,6 +6,7 @@
 #include "io/collider_surface.h"
 #include "io/output_directory.h"
 #include "io/vtu.h"
+#include "sim/params.h"
 
 #include <pliant/io.h>
 
@@ -50,6 +51,7 @@ typedef struct pl_step_record {
 struct pl_output {
     pl_sim *sim;
     pl_scene *scene;
+    pl_values *values; /* the parameters of the rollout that is written; NULL = the scene's own */
     pl_context *ctx;
     pl_directory directory;
     char *scene_name;

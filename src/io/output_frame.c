@@ -5,6 +5,7 @@
  * (N), normal and tangential apart.
  */
 #include "io/output.h"
+#include "sim/sim.h"
 
 #include <stdio.h>
 
@@ -88,7 +89,8 @@ static pl_status write_volume(pl_output *output, const pl_state *state)
     double *activation = von_mises + output->element_count;
     double *stress = activation + output->element_count;
     bool muscles = pl_scene_owner_count(output->scene, PL_OWNER_MUSCLE) > 0;
-    PL_TRY(pl_element_fields(output->sim, state, energy, stress, von_mises));
+    pl_values *values = output->values ? output->values : output->scene->params.values;
+    pl_element_fields_by(output->sim, values, state, energy, stress, von_mises);
     PL_TRY(gather_activation(output, state, activation));
     columns c = gather(output, &output->volume_grid, state);
     const pl_vtu_field points[] = {{"displacement", 3, c.displacement}, {"velocity", 3, c.velocity}};

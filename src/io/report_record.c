@@ -367,55 +367,10 @@ pl_status pl_report_add_recording(pl_report *report, const pl_recording *r,
     return status;
 }
 
-/* Frame by frame from a whole tape. */
-static pl_status record_tape(pl_recording *recording, pl_rollout *rollout, int every)
+static pl_status record(void *user, int step, const pl_state *state)
 {
-    pl_context *ctx = recording->ctx;
-    pl_status status = PL_OK;
-    const pl_scene *scene = rollout->sim->scene;
-    double *q = NULL;
-    pl_contact *contacts = NULL;
-    pl_drive drive = {0};
-    PL_CHECK(pl_drive_create(scene, &drive), done);
-    PL_NEW(ctx, q, 3 * (size_t)scene->vertex_count, done);
-    for (int step = 0; step <= rollout->steps; step += every) {
-        int count;
-        PL_CHECK(pl_rollout_state(rollout, step, q, NULL), done);
-        PL_CHECK(pl_rollout_contacts(rollout, step, &count, &contacts), done);
-        if (step > 0) {
-            pl_inputs inputs = pl_rollout_inputs_at(rollout, step - 1);
-            PL_CHECK(pl_drive_resolve(scene, rollout->time[step], &inputs, &drive), done);
-        }
-        const double *activation =
-            step > 0 ? drive.of[PL_ACTIVATION] : rollout->checkpoints[0]->input[PL_ACTIVATION];
-        PL_CHECK(add_frame(recording, rollout->time[step], q, contacts, count,
-                           pl_rollout_live(rollout, step), activation),
-                 done);
-        pl_free(ctx, contacts);
-        contacts = NULL;
-    }
-done:
-    pl_free(ctx, contacts);
-    pl_free(ctx, q);
-    pl_drive_free(ctx, &drive);
-    return status;
-}
-
-/* By simulating again: each step once, where a limited tape would go back for every frame. */
-static pl_status record_again(pl_recording *recording, pl_rollout *rollout, int every)
-{
-    const pl_scene *scene = rollout->sim->scene;
-    pl_status status = PL_OK;
-    pl_state *state = NULL;
-    PL_CHECK(pl_state_create(scene, &state), done);
-    PL_CHECK(pl_state_copy(scene, rollout->checkpoints[0], state), done);
-    for (int step = 0; step <= rollout->steps; step += every) {
-        PL_CHECK(pl_rollout_advance(rollout, state, step, NULL), done);
-        PL_CHECK(pl_recording_add(recording, state), done);
-    }
-done:
-    pl_state_destroy(scene, state);
-    return status;
+    (void)step;
+    return pl_recording_add(user, state);
 }
 
 pl_status pl_report_add_rollout(pl_report *report, const pl_scene *scene, pl_rollout *rollout,
@@ -428,7 +383,7 @@ pl_status pl_report_add_rollout(pl_report *report, const pl_scene *scene, pl_rol
     if (!rollout->def.tape)
         return pl_fail(report->ctx, PL_ERROR_ARGUMENT, "report: the rollout was run without a tape");
     PL_CHECK(pl_recording_create(scene, &recording), done);
-    PL_CHECK((rollout->whole ? record_tape : record_again)(recording, rollout, every), done);
+    PL_CHECK(pl_rollout_replay(rollout, every, record, recording), done);
     status = pl_report_add_recording(report, recording, style);
 done:
     pl_recording_destroy(recording);

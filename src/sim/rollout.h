@@ -65,6 +65,11 @@ const double *pl_rollout_live(const pl_rollout *r, int step);
 /* Refuses a rollout without a tape. */
 pl_status pl_rollout_need_tape(const pl_rollout *r);
 
+/* Visits the states after 0, every, 2 every, ... steps, as they were; they are the caller's to look at
+ * during the visit. */
+typedef pl_status (*pl_replay_fn)(void *user, int step, const pl_state *state);
+pl_status pl_rollout_replay(pl_rollout *r, int every, pl_replay_fn visit, void *user);
+
 /* Visits the tape of blocks of steps, last ones first: visit(user, tape, start) gets the state before
  * the block's first step. */
 typedef pl_status (*pl_block_fn)(void *user, const pl_tape *tape, const pl_state *start);

@@ -66,10 +66,16 @@ pl_scene *pl_sim_scene(const pl_sim *sim)
     return sim->scene;
 }
 
+void pl_element_fields_by(pl_sim *sim, pl_values *values, const pl_state *state, double *energy,
+                          double *stress, double *von_mises)
+{
+    pl_sim_use(sim, values);
+    pl_elastic_fields(sim->matter.elastic, state->q, energy, stress, von_mises);
+}
+
 pl_status pl_element_fields(pl_sim *sim, const pl_state *state, double *energy, double *stress,
                             double *von_mises)
 {
-    pl_sim_use(sim, sim->scene->params.values);
-    pl_elastic_fields(sim->matter.elastic, state->q, energy, stress, von_mises);
+    pl_element_fields_by(sim, sim->scene->params.values, state, energy, stress, von_mises);
     return PL_OK;
 }

@@ -27,6 +27,9 @@ struct pl_sim {
 
 /* Goes by these parameters from now on. */
 void pl_sim_use(pl_sim *sim, pl_values *values);
+/* pl_element_fields by given parameters. */
+void pl_element_fields_by(pl_sim *sim, pl_values *values, const pl_state *state, double *energy,
+                          double *stress, double *von_mises);
 /* Drops what is kept from step to step, so that results depend on the state alone. */
 void pl_sim_forget(pl_sim *sim);
 
