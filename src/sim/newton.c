@@ -23,6 +23,7 @@
 #define SHARPENINGS 2    /* corrections for the last digits of gaps, a substep */
 #define PATIENCE    300  /* iterations along the contact law's central path before a substep is split */
 #define REBALANCES  4    /* attempts at bodies that are out of balance as a whole, */
+#define SLIGHT      1e-8 /* of the contacts' forces: what bodies that they hold may lack of it, */
 #define ROUNDED     100  /* tolerances: what rounding of stiff bodies' forces may leave of it */
 
 pl_status pl_newton_refresh(pl_newton *s)
@@ -125,6 +126,18 @@ static bool is_slow(const pl_newton *s, double theta)
     return (!s->coupled || s->uncoupled) && refresh_pays(s, theta);
 }
 
+/* Whether what would move all masses by `off` is nothing beside the forces of contacts. */
+static bool is_slight(const pl_newton *s, double off)
+{
+    const pl_solver *solver = s->solver;
+    double mass = 0, force = 0;
+    for (int i = 0; i < solver->n; i++)
+        mass += solver->matter->mass[i];
+    for (int c = 0; c < solver->space.set.count; c++)
+        force += fabs(solver->space.lambda[3 * c]);
+    return mass * off <= SLIGHT * s->sub->h * s->sub->h * force;
+}
+
 /* The end of the iteration as an independent measure sees it: bodies as a whole are where they should
  * be, whatever the factor says. If not, a fresh factor; where there is none to be had, as with the
  * constant matrix, the move with what it lacks. */
@@ -135,7 +148,7 @@ static pl_status check_balance(pl_newton *s, bool *balanced)
     double tolerance = solver->matter->values->def.tolerance;
     bool last = s->rebalanced == REBALANCES;
     *balanced = off <= tolerance || (last && off <= ROUNDED * tolerance);
-    if (!*balanced && solver->space.set.count > 0) {
+    if (!*balanced && is_slight(s, off)) {
         off = pl_newton_imbalance(s, true, solver->combined);
         *balanced = last && off <= tolerance;
     }
