@@ -450,7 +450,7 @@ def fill(definition: Any, words: Words, **given: Any) -> None:
         elif kind in (ctypes.c_int, ctypes.c_uint, ctypes.c_size_t):
             value = integer(value, name, kind)
         elif issubclass(kind, ctypes.Array):
-            value = vector(value, kind._length_, name)
+            value = vector(value, getattr(kind, "_length_"), name)
         setattr(definition, name, value)
 
 

@@ -245,7 +245,7 @@ class Rollout(Owner):
     @property
     def time(self) -> Array:
         """[steps + 1] s"""
-        return self.state.time + self.scene.time_step * np.arange(-self.steps, 1)
+        return np.asarray(self.state.time + self.scene.time_step * np.arange(-self.steps, 1), np.float64)
 
     def at(self, step: int) -> tuple[Array, Array]:
         """Positions and velocities [n, 3] after `step` steps, from the tape (record=False)."""

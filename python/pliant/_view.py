@@ -75,7 +75,8 @@ def view(*rollouts: Rollout, names: Optional[Sequence[str]] = None, title: str =
         raise ValueError(f"names: expected {len(rollouts)}, got {len(names)}")
     for rollout in rollouts:
         instance(rollout, Rollout, "rollouts")
-    context = rollouts[0].scene._context
+    first = rollouts[0]
+    context = first.scene._context
     for rollout in rollouts:
         rollout._ready()
         if rollout.scene._core is not context._core:
@@ -88,8 +89,8 @@ def view(*rollouts: Rollout, names: Optional[Sequence[str]] = None, title: str =
     with context._core as core:
         core.check(lib.pl_report_create(context._pointer, definition, report))
         try:
-            for index in range(rollouts[0].scene.collider_count):
-                core.check(_add_collider(report, rollouts[0], index))
+            for index in range(first.scene.collider_count):
+                core.check(_add_collider(report, first, index))
             for k, rollout in enumerate(rollouts):
                 core.check(_add_rollout(report, rollout, names[k] if names else None))
             core.check(lib.pl_report_html(report, page, None))

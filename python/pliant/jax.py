@@ -83,7 +83,7 @@ def rollout(scene: Scene, steps: int, *, state: Optional[State] = None, **arrays
     What is not given is as in the scene. Poses are normalised.
     state: where to start, as far as position and velocity do not say it.
     """
-    if not jax.config.jax_enable_x64:
+    if not getattr(jax.config, "jax_enable_x64"):
         raise TypeError("simulations are in double precision: "
                         'jax.config.update("jax_enable_x64", True) first')
     given = {name: jnp.asarray(value, None if hasattr(value, "dtype") else jnp.float64)
