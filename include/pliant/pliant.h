@@ -228,6 +228,10 @@ typedef struct pl_scene_def {
     int max_splits;          /* a step may be halved this many times over; default 6 */
     double contact_epsilon2; /* eps^2 = delta_n * lambda_n of a contact, N m; default 0.5e-12 */
     double contact_margin;   /* vertices closer than this to a collider become contacts, m; 0 = auto */
+    bool body_contact;       /* bodies touch each other; default false: they pass through each other */
+    double body_friction; /* Coulomb's coefficient of every pair of bodies, to start with; default 0 */
+    double body_offset;   /* m, what each body adds to how far surfaces are kept apart; 0 = auto: a
+                             hundredth of its edges */
     pl_solver_kind solver;
     pl_integrator integrator; /* default PL_EULER */
 } pl_scene_def;
@@ -492,13 +496,15 @@ typedef enum pl_channel {
     PL_CABLE_LENGTH,  /* m, of every cable: what it is drawn to */
     PL_PRESSURE,      /* Pa, of every chamber */
     /* parameters, that stay as they are during a rollout */
-    PL_YOUNG,                 /* Pa, of every element */
-    PL_POISSON,               /* of every element */
-    PL_DENSITY,               /* kg/m^3, of every element */
-    PL_BENDING,               /* flexural rigidity, N m, of every element of cloth */
-    PL_DAMPING,               /* mass-proportional, 1/s, of every element */
-    PL_FRICTION,              /* of every collider with every body, [collider_count, body_count] */
-    PL_COMPLIANCE,            /* m/N, of every pin */
+    PL_YOUNG,         /* Pa, of every element */
+    PL_POISSON,       /* of every element */
+    PL_DENSITY,       /* kg/m^3, of every element */
+    PL_BENDING,       /* flexural rigidity, N m, of every element of cloth */
+    PL_DAMPING,       /* mass-proportional, 1/s, of every element */
+    PL_FRICTION,      /* of every collider with every body, [collider_count, body_count] */
+    PL_BODY_FRICTION, /* of bodies with each other, [body_count, body_count]: a pair's is in the row
+                         of the one that was added first */
+    PL_COMPLIANCE,    /* m/N, of every pin */
     PL_ATTACHMENT_COMPLIANCE, /* m/N, of every attachment */
     PL_MUSCLE_STIFFNESS,      /* Pa, of every muscle */
     PL_CABLE_COMPLIANCE,      /* m/N, of every cable */
@@ -586,13 +592,24 @@ PL_API pl_status pl_params_get(const pl_params *params, pl_channel channel, int 
 
 /* ------------------------------------------------------------------------------- state and step */
 
+/* What a contact is between. */
+typedef enum pl_contact_kind {
+    PL_CONTACT_COLLIDER, /* a vertex and a collider */
+    PL_CONTACT_FACE,     /* a vertex, then the three of a triangle of another body, */
+    PL_CONTACT_EDGE,     /* or the two of an edge, */
+    PL_CONTACT_VERTEX,   /* or another vertex */
+    PL_CONTACT_EDGES,    /* the two vertices of an edge, then those of an edge of another body */
+} pl_contact_kind;
+
 /* Contact forces at the end of a step: the unknowns of the contact law, also its warm start. */
 typedef struct pl_contact {
-    int count;               /* vertices that meet: 1 against a collider */
-    int vertex[4];           /* [count] of the scene, */
-    double weight[4];        /* and how the motion of each counts: forces are shared alike */
-    int collider;            /* what they touch */
-    double normal[3];        /* unit, out of the collider */
+    int count;        /* vertices that meet: 1 against a collider */
+    int vertex[4];    /* [count] of the scene, */
+    double weight[4]; /* and how the motion of each counts: forces are shared alike, those of the
+                         other body being negative */
+    pl_contact_kind kind;
+    int collider;            /* what they touch; -1 = another body */
+    double normal[3];        /* unit, out of the collider, or of the body with the negative weights */
     double gap;              /* m, along the normal, of the position as stored: eps^2/force_normal, but
                                 for the rounding of that */
     double force_normal;     /* lambda_n, N */

@@ -91,6 +91,31 @@ static bool slips(const check *c, const pl_state *state, const pl_contact *p, do
     return rho * (mu * p->force_normal - pl_norm3(p->force_tangent)) < pl_norm3(moved);
 }
 
+/* One between bodies; whether it touched before is not known. */
+static void classify_meeting(check *c, const pl_state *state, const pl_contact *p)
+{
+    const pl_sim *sim = c->trial.sim;
+    pl_check_regimes *r = &c->result->regimes;
+    double h = c->trial.params->values->def.time_step, rho = 0, moved[3] = {0};
+    int body[2] = {sim->scene->body_of[p->vertex[0]], sim->scene->body_of[p->vertex[p->count - 1]]};
+    for (int k = 0; k < p->count; k++) {
+        double u[3];
+        rho += h * h * p->weight[k] * p->weight[k] / sim->matter.mass[p->vertex[k]];
+        pl_sub3(state->q + 3 * (size_t)p->vertex[k], c->previous + 3 * (size_t)p->vertex[k], u);
+        pl_axpy3(p->weight[k], u, moved);
+    }
+    if (rho * p->force_normal <= p->gap)
+        return;
+    int first = pl_smaller(body[0], body[1]), second = body[0] + body[1] - first;
+    double mu = c->trial.params->values->of[PL_BODY_FRICTION][first * sim->scene->body_count + second];
+    pl_axpy3(-pl_dot3(moved, p->normal), p->normal, moved);
+    if (rho * (mu * p->force_normal - pl_norm3(p->force_tangent)) < pl_norm3(moved))
+        r->slip++;
+    else
+        r->stick++;
+    r->largest_force = fmax(r->largest_force, p->force_normal);
+}
+
 /* Counts the contacts of the step that led to `state`. */
 static void classify(check *c, const pl_state *state, const pl_step_info *info)
 {
@@ -101,6 +126,10 @@ static void classify(check *c, const pl_state *state, const pl_step_info *info)
     memset(c->active, 0, sizeof(int) * (size_t)sim->scene->vertex_count * (size_t)colliders);
     for (int k = 0; k < state->contact_count; k++) {
         const pl_contact *p = &state->contacts[k];
+        if (p->kind != PL_CONTACT_COLLIDER) {
+            classify_meeting(c, state, p);
+            continue;
+        }
         double rho = h * h / sim->matter.mass[p->vertex[0]];
         int place = p->vertex[0] * colliders + p->collider;
         if (rho * p->force_normal <= p->gap)

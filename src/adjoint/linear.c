@@ -59,7 +59,11 @@ pl_status pl_linear_create(pl_sim *sim, const pl_adjoint_def *def, pl_linear *ou
                        .n = scene->vertex_count,
                        .def = def ? *def : pl_adjoint_def_default(),
                        .shapes = sim->solver.shapes,
-                       .sub = {.scene = scene, .pattern = sim->model->pattern, .matter = &sim->matter}};
+                       .sub = {.scene = scene,
+                               .pattern = sim->model->pattern,
+                               .surface = sim->model->surface,
+                               .offset = sim->model->offset,
+                               .matter = &sim->matter}};
     pl_context *ctx = scene->ctx;
     PL_TRY(check_def(ctx, &out->def));
     choose(&out->def);
@@ -138,11 +142,7 @@ static pl_status place_contacts(pl_linear *l, int m, const pl_tape_contact *tape
     pl_obstacles o = pl_substep_obstacles(&l->sub, l->shapes);
     pl_contact_set_clear(set);
     for (int c = 0; c < m; c++) {
-        pl_contact_point p;
-        pl_contact_place(&o, tape[c].vertex, tape[c].collider, l->sub.q0 + 3 * (size_t)tape[c].vertex,
-                         &p);
-        memcpy(p.lambda, tape[c].lambda, sizeof p.lambda);
-        PL_TRY(pl_contact_set_touch(l->ctx, set, &p));
+        PL_TRY(pl_tape_place(&l->sub, &o, &tape[c], set));
     }
     return PL_OK;
 }

@@ -96,14 +96,17 @@ static pl_status factor_contacts(pl_linear *l, bool *singular)
     return PL_OK;
 }
 
-/* Whether a vertex between obstacles has more rows that hold it than it has motions. How its forces
+/* Whether a vertex between obstacles has more rows that hold it than it has motions, as vertices of
+ * bodies that meet usually have. How its forces
  * share the load is then told by Dl alone, 1e-10 beside Dd W: gradients of the obstacles' poses are
  * made of that. */
 static bool is_wedged(const pl_linear *l)
 {
     const pl_contact_point *p = l->contacts.points;
     int held = 0;
-    for (int c = 0; c < l->contacts.touching; c++) {
+    if (l->contacts.touching > l->contacts.single)
+        return true;
+    for (int c = 0; c < l->contacts.single; c++) {
         held = c > 0 && p[c].vertex == p[c - 1].vertex ? held : 0;
         for (int r = 0; r < 3; r++)
             held += pl_norm3(l->laws[c].d_lambda + 3 * r) <
@@ -342,9 +345,9 @@ static pl_status apply_schur(pl_linear *l, const double *x, double *y)
     if (l->contacts.count > 0) {
         PL_TRY(pl_matrix_begin(l->matrix, b, y));
         solve_contacts(l, x + n3, y, y + n3);
-        pl_contacts_hold(&l->turned, l->motion, y);
+        pl_delassus_move(&l->delassus, &l->turned, l->motion, l->work, y);
         PL_TRY(pl_matrix_end(l->matrix, l->work, y, y));
-        pl_contacts_hold(&l->turned, l->motion, y);
+        pl_delassus_hold(&l->delassus, &l->turned, l->motion, y);
     } else {
         PL_TRY(pl_matrix_correct(l->matrix, b, y));
     }

@@ -57,10 +57,14 @@ static pl_status drive_at(pl_sweep *s, int step, pl_drive *out)
 
 static pl_status note_touched(pl_linear *l, const pl_tape_entry *e)
 {
-    PL_TRY(pl_grow(l->ctx, (void **)&l->ahead, &l->ahead_capacity, l->ahead_count + e->contact_count,
-                   sizeof *l->ahead));
-    for (int c = 0; c < e->contact_count; c++)
-        l->ahead[l->ahead_count++] = e->contacts[c].vertex;
+    PL_TRY(pl_grow(l->ctx, (void **)&l->ahead, &l->ahead_capacity,
+                   l->ahead_count + 4 * e->contact_count, sizeof *l->ahead));
+    for (int c = 0; c < e->contact_count; c++) {
+        const pl_tape_contact *t = &e->contacts[c];
+        int count = t->collider >= 0 ? 1 : pl_meeting_count(t->meeting.kind);
+        for (int k = 0; k < count; k++)
+            l->ahead[l->ahead_count++] = t->meeting.vertex[k];
+    }
     return PL_OK;
 }
 

@@ -14,7 +14,7 @@ void pl_contact_set_free(pl_context *ctx, pl_contact_set *set)
 
 void pl_contact_set_clear(pl_contact_set *set)
 {
-    set->count = set->touching = set->entry_count = 0;
+    set->count = set->single = set->touching = set->entry_count = 0;
 }
 
 pl_status pl_contact_set_copy(pl_context *ctx, const pl_contact_set *from, pl_contact_set *to)
@@ -22,7 +22,8 @@ pl_status pl_contact_set_copy(pl_context *ctx, const pl_contact_set *from, pl_co
     PL_TRY(pl_grow(ctx, (void **)&to->points, &to->capacity, from->count, sizeof *to->points));
     PL_TRY(pl_grow(ctx, (void **)&to->entries, &to->entry_capacity, from->entry_count,
                    sizeof *to->entries));
-    to->count = from->count, to->touching = from->touching, to->entry_count = from->entry_count;
+    to->count = from->count, to->single = from->single, to->touching = from->touching;
+    to->entry_count = from->entry_count;
     if (from->count == 0)
         return PL_OK;
     memcpy(to->points, from->points, sizeof *to->points * (size_t)from->count);
@@ -52,18 +53,26 @@ void pl_contact_set_trim(pl_contact_set *set, int count)
     last->count = count;
 }
 
+void pl_contact_set_cut(pl_contact_set *set, int count)
+{
+    if (count < set->count)
+        set->entry_count = set->points[count].first;
+    set->count = count;
+    set->single = pl_smaller(set->single, count);
+    set->touching = pl_smaller(set->touching, count);
+}
+
 pl_status pl_contact_set_touch(pl_context *ctx, pl_contact_set *set, const pl_contact_point *point)
 {
     pl_stencil_entry *entry;
     PL_TRY(pl_contact_set_add(ctx, set, point, 1, &entry));
     entry->vertex = point->vertex;
     memcpy(entry->block, point->frame, sizeof entry->block);
-    set->touching = set->count;
+    set->single = set->touching = set->count;
     return PL_OK;
 }
 
-/* Two tangents to n, chosen by n alone. */
-static void complete_frame(double frame[9])
+void pl_contact_frame(double frame[9])
 {
     const double *n = frame;
     int small = fabs(n[0]) <= fabs(n[1]) ? (fabs(n[0]) <= fabs(n[2]) ? 0 : 2)
@@ -102,7 +111,7 @@ void pl_contact_place(const pl_obstacles *o, int v, int c, const double x0[3], p
     };
     out->law.mu = o->friction[c * o->body_count + out->body];
     memcpy(out->frame, surface.normal, sizeof surface.normal);
-    complete_frame(out->frame);
+    pl_contact_frame(out->frame);
     memcpy(out->curvature, surface.curvature, sizeof surface.curvature);
     material_drift(o->pose_start + 7 * c, o->pose_end + 7 * c, x0, out->drift);
 }
@@ -139,7 +148,7 @@ static bool mark_close(const pl_context *ctx, const pl_obstacles *o, int n, cons
 static pl_status take_marked(pl_context *ctx, const pl_obstacles *o, int n, const double *q0,
                              pl_contact_set *set)
 {
-    int known = set->touching, old = 0;
+    int known = set->single, old = 0;
     PL_TRY(pl_grow(ctx, (void **)&set->spare, &set->spare_capacity, known, sizeof *set->spare));
     if (known > 0)
         memcpy(set->spare, set->points, sizeof *set->spare * (size_t)known);
@@ -187,7 +196,7 @@ pl_status pl_contacts_detect(pl_context *ctx, const pl_obstacles *o, int n, cons
 pl_status pl_contacts_add(pl_context *ctx, const pl_obstacles *o, int n, const double *q0,
                           const double *q, double margin, pl_contact_set *set, int *added)
 {
-    int before = set->touching;
+    int before = set->single;
     *added = 0;
     PL_TRY(clear_marks(ctx, o, n, set));
     for (int i = 0; i < before; i++)
@@ -196,7 +205,7 @@ pl_status pl_contacts_add(pl_context *ctx, const pl_obstacles *o, int n, const d
     if (!mark_close(ctx, o, n, q, margin, set->close))
         return PL_OK;
     PL_TRY(take_marked(ctx, o, n, q0, set));
-    *added = set->touching - before;
+    *added = set->single - before;
     return PL_OK;
 }
 
@@ -234,10 +243,17 @@ pl_contact pl_contact_tell(const pl_contact_set *set, int c, const double *u)
         .count = 1,
         .vertex = {p->vertex},
         .weight = {1},
+        .kind = PL_CONTACT_COLLIDER,
         .collider = p->collider,
         .gap = delta[0],
         .force_normal = p->lambda[0],
     };
+    if (p->meets) {
+        out.kind = (pl_contact_kind)(PL_CONTACT_FACE + p->meeting.kind);
+        out.count = p->count;
+        memcpy(out.vertex, p->meeting.vertex, sizeof out.vertex);
+        memcpy(out.weight, p->weight, sizeof out.weight);
+    }
     memcpy(out.normal, p->frame, sizeof out.normal);
     pl_mat3_tvec(p->frame, tangent, out.force_tangent);
     return out;
@@ -269,7 +285,7 @@ void pl_contacts_hold(const pl_contact_set *set, const double *moved, double *x)
 {
     for (int c = set->touching; c < set->count; c++)
         hold_live(set, c, moved + 3 * (size_t)c, x);
-    for (int c = 0; c < set->touching; c++) {
+    for (int c = 0; c < set->single; c++) {
         const pl_stencil_entry *e = pl_contact_entries(set, c);
         pl_mat3_tvec(e->block, moved + 3 * (size_t)c, x + 3 * (size_t)e->vertex);
     }

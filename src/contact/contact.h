@@ -9,6 +9,8 @@
  *     delta_n = phi(x0) + n . (x - x0)
  *     delta_f = T^T (x - x0 - drift)           drift: how far the collider's own point moved
  *
+ * A contact between bodies is a stencil of up to four (meeting.h), B_k = beta_k [n; t1; t2].
+ *
  * Blocks that are live (cables) have their rows where the iterate is, delta = offset + H (q - iterate),
  * and only the first of their three rows is not empty. They come after the contacts.
  */
@@ -17,6 +19,7 @@
 
 #include "contact/collider.h"
 #include "contact/law.h"
+#include "contact/meeting.h"
 
 typedef struct pl_stencil_entry {
     int vertex;
@@ -27,9 +30,12 @@ typedef struct pl_contact_point {
     int first, count; /* its entries of the set */
     int kind;         /* of rows (rows/rows.h) */
     bool live;
-    int owner, part; /* of a live one: which, and which part of it */
-    int vertex;      /* that touches; of a live one its first */
-    int collider, body;
+    bool meets;         /* of bodies with each other, */
+    pl_meeting meeting; /* and where; */
+    double weight[4];   /* how its vertices count */
+    int owner, part;    /* of a live one: which, and which part of it */
+    int vertex;         /* that touches; of a live one its first */
+    int collider, body; /* -1: a body */
     pl_law law;
     double frame[9];     /* rows n, t1, t2 */
     double gap;          /* phi(x0), m; of a live one the offset */
@@ -40,8 +46,9 @@ typedef struct pl_contact_point {
 
 typedef struct pl_contact_set {
     int count, capacity;
-    int touching;             /* the first so many are contacts, the others live */
-    pl_contact_point *points; /* contacts by vertex, then collider */
+    int single;   /* the first so many are contacts with colliders, by vertex, then collider, */
+    int touching; /* those up to here are of bodies with each other, the others live */
+    pl_contact_point *points;
     int entry_count, entry_capacity;
     pl_stencil_entry *entries;
     int spare_capacity;
@@ -60,6 +67,8 @@ pl_status pl_contact_set_add(pl_context *ctx, pl_contact_set *set, const pl_cont
                              int count, pl_stencil_entry **entries);
 /* Gives back entries of the last block that it does not need, all but the first `count`. */
 void pl_contact_set_trim(pl_contact_set *set, int count);
+/* Keeps the first `count` blocks. */
+void pl_contact_set_cut(pl_contact_set *set, int count);
 /* One more contact of a vertex, whose block is its frame. */
 pl_status pl_contact_set_touch(pl_context *ctx, pl_contact_set *set, const pl_contact_point *point);
 
@@ -90,6 +99,9 @@ pl_status pl_contacts_add(pl_context *ctx, const pl_obstacles *obstacles, int n,
 void pl_contact_place(const pl_obstacles *obstacles, int v, int c, const double x0[3],
                       pl_contact_point *out);
 
+/* Two tangents to the normal that the frame has, chosen by that alone. */
+void pl_contact_frame(double frame[9]);
+
 /* delta of block c at displacement u = q - q0 [n, 3]; of a live one where its rows are. */
 void pl_contact_delta(const pl_contact_set *set, int c, const double *u, double delta[3]);
 /* The same at the point q + move, which need not be a sum that a double can hold; from arrays [n, 3].
@@ -105,8 +117,8 @@ pl_contact pl_contact_tell(const pl_contact_set *set, int c, const double *u);
 void pl_contact_scatter(const pl_contact_set *set, int c, double s, const double f[3], double *out);
 /* out = H x in the frame, for x [n, 3]. */
 void pl_contact_gather(const pl_contact_set *set, int c, const double *x, double out[3]);
-/* Changes x [n, 3] by as little as possible so that H x = moved [m, 3] in every block; contacts, which
- * need it to the last digit, have the last word. */
+/* Changes x [n, 3] by as little as possible so that H x = moved [m, 3] in every block; contacts of
+ * single vertices, which need it to the last digit, have the last word. */
 void pl_contacts_hold(const pl_contact_set *set, const double *moved, double *x);
 
 #endif

@@ -30,6 +30,7 @@ void pl_delassus_free(pl_context *ctx, pl_delassus *d)
     pl_free(ctx, d->vertex_of);
     pl_free(ctx, d->inverse);
     pl_free(ctx, d->rows);
+    pl_free(ctx, d->held);
     pl_free(ctx, d->w);
     pl_free(ctx, d->single);
     pl_free(ctx, d->rho);
@@ -66,17 +67,22 @@ static pl_status grow_slots(pl_context *ctx, pl_delassus *d, int need)
                sizeof *bigger * 3 * (size_t)d->slot_count);
     int capacity = old;
     double *rows = pl_alloc(ctx, 9 * (size_t)ctx->threads * (size_t)wanted, sizeof *rows);
-    pl_status status =
-        rows ? pl_grow(ctx, (void **)&d->vertex_of, &capacity, wanted, sizeof(int)) : PL_ERROR_MEMORY;
+    double *held = pl_alloc(ctx, 3 * (size_t)wanted, sizeof *held);
+    pl_status status = rows && held
+                           ? pl_grow(ctx, (void **)&d->vertex_of, &capacity, wanted, sizeof(int))
+                           : PL_ERROR_MEMORY;
     if (status != PL_OK) {
         pl_free(ctx, bigger);
         pl_free(ctx, rows);
+        pl_free(ctx, held);
         return status;
     }
     pl_free(ctx, d->inverse);
     pl_free(ctx, d->rows);
+    pl_free(ctx, d->held);
     d->inverse = bigger;
     d->rows = rows;
+    d->held = held;
     d->slot_capacity = wanted;
     return PL_OK;
 }
@@ -241,7 +247,7 @@ static change compare(const pl_delassus *d, double h, const pl_contact_set *set)
             return VERTICES;
         for (int k = 0; k < d->keys[c].count; k++) {
             bool turned = memcmp(then[k].block, now[k].block, sizeof now->block) != 0;
-            if (then[k].vertex != now[k].vertex || (turned && c >= set->touching))
+            if (then[k].vertex != now[k].vertex || (turned && c >= set->single))
                 return VERTICES;
             found = turned ? FRAMES : found;
         }
@@ -251,12 +257,12 @@ static change compare(const pl_delassus *d, double h, const pl_contact_set *set)
 
 static void note_keys(pl_delassus *d, double h, const pl_contact_set *set)
 {
-    d->apart = set->touching == set->count;
+    d->apart = set->single == set->count;
     for (int c = 0; c < set->count; c++) {
         const pl_contact_point *p = &set->points[c];
         const pl_stencil_entry *now = pl_contact_entries(set, c), *then = d->entries + d->keys[c].first;
         d->apart = d->apart && (c == 0 || p->vertex > set->points[c - 1].vertex);
-        for (int i = 0; i < 9 && c < pl_smaller(set->touching, d->built); i++)
+        for (int i = 0; i < 9 && c < pl_smaller(set->single, d->built); i++)
             d->keys[c].turn[i] = (float)pl_dot3(now->block + i / 3 * 3, then->block + i % 3 * 3);
         d->keys[c].first = p->first;
         d->keys[c].count = p->count;
@@ -386,6 +392,40 @@ bool pl_delassus_invert(pl_context *ctx, pl_delassus *d, int m)
     d->stiff = invert(ctx, d, 3 * (size_t)m);
     d->lasts = d->stiff; /* singular: not to be tried again */
     return d->stiff;
+}
+
+void pl_delassus_move(pl_delassus *d, const pl_contact_set *set, const double *wanted,
+                      const double *push, double *x)
+{
+    size_t ld = 3 * (size_t)d->slot_capacity;
+    if (set->single == set->touching) {
+        pl_contacts_hold(set, wanted, x);
+        return;
+    }
+    memset(d->held, 0, sizeof *d->held * 3 * (size_t)d->slot_count);
+    for (int s = 0; s < d->slot_count; s++)
+        for (size_t k = 0; k < 3; k++) {
+            double by = push[3 * (size_t)d->vertex_of[s] + k];
+            const float *column = d->inverse + (3 * (size_t)s + k) * ld;
+            for (int i = 0; by != 0 && i < 3 * d->slot_count; i++)
+                d->held[i] += by * column[i];
+        }
+    for (int s = 0; s < d->slot_count; s++)
+        for (int k = 0; k < 3; k++)
+            d->held[3 * s + k] += x[3 * (size_t)d->vertex_of[s] + (size_t)k];
+    pl_delassus_hold(d, set, wanted, x);
+}
+
+void pl_delassus_hold(const pl_delassus *d, const pl_contact_set *set, const double *wanted, double *x)
+{
+    if (set->single == set->touching) {
+        pl_contacts_hold(set, wanted, x);
+        return;
+    }
+    for (int k = 0; k < set->entry_count; k++) {
+        int v = set->entries[k].vertex;
+        memcpy(x + 3 * (size_t)v, d->held + 3 * (size_t)d->slot_of[v], 3 * sizeof *x);
+    }
 }
 
 /* Blocks of rows are the same for any number of threads. */

@@ -36,6 +36,7 @@ typedef struct pl_delassus {
     int *vertex_of; /* [slot_capacity] */
     float *inverse; /* [3 slot_capacity, 3 slot_capacity] E^-1 between the slots, */
     double *rows;   /* [threads, 3, 3 slot_capacity] and a contact's rows of H E^-1 */
+    double *held;   /* [3 slot_capacity] where pl_delassus_move left the slots */
     int size_capacity;
     double *w;             /* [3 m, 3 m] W in double precision, */
     bool wide;             /* if it is there */
@@ -46,7 +47,7 @@ typedef struct pl_delassus {
     int entry_capacity;
     pl_stencil_entry *entries;
     int *touching;    /* [built] and their (first) vertices */
-    bool apart;       /* each block is a contact of a vertex, no two of them of the same */
+    bool apart;       /* each block is a contact of one vertex, no two of them of the same */
     float *single;    /* [3 m, 3 m] W */
     double *rho;      /* [m] the mean of each contact's diagonal of W */
     float *stiffness; /* [3 m, 3 m] W^-1 in single precision, */
@@ -79,6 +80,14 @@ void pl_delassus_regret(pl_delassus *d, double operations);
  * costs and W has an inverse, which it has not where a vertex touches two planes, or not for single
  * precision. */
 bool pl_delassus_invert(pl_context *ctx, pl_delassus *d, int m);
+
+/* Moves the vertices of the set in x [n, 3] as forces do whose push h^2 H^T f [n, 3] is: H x changes by
+ * W f to the last digit. Contacts of single vertices alone, which may be wanted elsewhere by as little
+ * as their law takes, go where H x = wanted [m, 3]. */
+void pl_delassus_move(pl_delassus *d, const pl_contact_set *set, const double *wanted,
+                      const double *push, double *x);
+/* The same vertices again where that left them. */
+void pl_delassus_hold(const pl_delassus *d, const pl_contact_set *set, const double *wanted, double *x);
 
 /* y += W x, [3 m] each. */
 void pl_delassus_multiply(const pl_context *ctx, int m, const double *w, const double *x, double *y);

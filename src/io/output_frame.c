@@ -7,7 +7,10 @@
 #include "io/output.h"
 #include "sim/sim.h"
 
+#include "core/vec.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Scratch columns of a file's points, each [point_count, 3]. */
 typedef struct columns {
@@ -29,21 +32,27 @@ static columns gather(pl_output *output, const pl_output_grid *grid, const pl_st
     return c;
 }
 
-/* Sums the contact forces on each point; contacts and grid->vertex are both sorted by vertex. */
+static int compare(const void *a, const void *b)
+{
+    return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+/* Sums the contact forces on each point; grid->vertex is sorted. */
 static void gather_contacts(const pl_output_grid *grid, const pl_state *state, columns c)
 {
     memset(c.normal, 0, sizeof(double) * 3 * (size_t)grid->point_count);
     memset(c.tangent, 0, sizeof(double) * 3 * (size_t)grid->point_count);
-    int at = 0;
-    for (int i = 0; i < grid->point_count; i++) {
-        while (at < state->contact_count && state->contacts[at].vertex[0] < grid->vertex[i])
-            at++;
-        for (; at < state->contact_count && state->contacts[at].vertex[0] == grid->vertex[i]; at++)
-            for (int k = 0; k < 3; k++) {
-                const pl_contact *contact = &state->contacts[at];
-                c.normal[3 * i + k] += contact->force_normal * contact->normal[k];
-                c.tangent[3 * i + k] += contact->force_tangent[k];
-            }
+    for (int at = 0; at < state->contact_count; at++) {
+        const pl_contact *contact = &state->contacts[at];
+        for (int j = 0; j < contact->count; j++) {
+            const int *found = bsearch(&contact->vertex[j], grid->vertex, (size_t)grid->point_count,
+                                       sizeof *grid->vertex, compare);
+            if (!found)
+                continue;
+            size_t i = 3 * (size_t)(found - grid->vertex);
+            pl_axpy3(contact->weight[j] * contact->force_normal, contact->normal, c.normal + i);
+            pl_axpy3(contact->weight[j], contact->force_tangent, c.tangent + i);
+        }
     }
 }
 

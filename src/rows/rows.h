@@ -3,9 +3,9 @@
  * (contact/contact.h). Each kind is one file with its geometry and the derivatives of that, and one
  * line in the table (rows.c).
  *
- * Contacts with colliders are found anew in every substep, their rows frozen at its start. Live ones
- * are there all the time, as many as the scene has, and their rows follow the iterate; their forces are
- * kept by number in pl_substep.live and pl_state.live.
+ * Contacts, with colliders and between bodies, are found anew in every substep, their rows frozen at
+ * its start. Live ones are there all the time, as many as the scene has, and their rows follow the
+ * iterate; their forces are kept by number in pl_substep.live and pl_state.live.
  */
 #ifndef PL_ROWS_H
 #define PL_ROWS_H
@@ -13,7 +13,7 @@
 #include "contact/contact.h"
 #include "terms/term.h"
 
-typedef enum pl_rows_kind { PL_ROWS_TOUCH, PL_ROWS_CABLE, PL_ROWS_KINDS } pl_rows_kind;
+typedef enum pl_rows_kind { PL_ROWS_TOUCH, PL_ROWS_MEET, PL_ROWS_CABLE, PL_ROWS_KINDS } pl_rows_kind;
 
 typedef struct pl_rows {
     const char *name;

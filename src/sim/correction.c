@@ -191,9 +191,10 @@ static pl_status move_with_contacts(pl_newton *s, const double *q, double *move)
         pl_contact_gather(set, c, move, wanted);
         pl_axpy3(1, solver->space.solver.moved + 3 * c, wanted);
     }
-    pl_contacts_hold(set, solver->space.wanted, move);
+    pl_delassus *w = &solver->space.delassus;
+    pl_delassus_move(w, set, solver->space.wanted, solver->guess, move);
     PL_TRY(pl_matrix_end(&solver->matrix, solver->guess, move, move));
-    pl_contacts_hold(set, solver->space.wanted, move);
+    pl_delassus_hold(w, set, solver->space.wanted, move);
     pl_stage(&solver->meter, PL_STAGE_SOLVE);
     return PL_OK;
 }

@@ -153,7 +153,7 @@ static pl_status apply_factor(void *user, const double *x, double *y)
         pl_axpy3(1, moved + 3 * c, solver->space.wanted + 3 * c);
         pl_contact_scatter(set, c, h2, force + 3 * c, solver->guess);
     }
-    pl_contacts_hold(set, solver->space.wanted, y);
+    pl_delassus_move(&solver->space.delassus, set, solver->space.wanted, solver->guess, y);
     PL_TRY(pl_matrix_end(&solver->matrix, solver->guess, y, y));
     pl_stage(&solver->meter, PL_STAGE_SOLVE);
     return PL_OK;

@@ -14,7 +14,7 @@ static bool is_alone(const pl_contact_set *set, int c)
 {
     const pl_contact_point *p = set->points;
     return (c == 0 || p[c - 1].vertex != p[c].vertex) &&
-           (c + 1 == set->touching || p[c + 1].vertex != p[c].vertex);
+           (c + 1 == set->single || p[c + 1].vertex != p[c].vertex);
 }
 
 /* How far a contact is from its law with the force that balances its vertex at q: as lengths, what that
@@ -41,6 +41,26 @@ static double contact_violation(const pl_newton *s, const double *q, int c)
                  hypot(pushed[1] - part * wanted[0], pushed[2] - part * wanted[1]));
 }
 
+/* Of contacts between bodies, which share their vertices: how deep they are. */
+static double meeting_violation(const pl_newton *s, const double *q)
+{
+    const pl_solver *solver = s->solver;
+    const pl_contact_set *set = &solver->space.set;
+    double sum = 0, *u = solver->guess;
+    for (int c = set->single; c < set->touching; c++) {
+        const pl_contact_point *p = &set->points[c];
+        double delta[3], mass = INFINITY;
+        for (int k = 0; k < p->count; k++) {
+            size_t v = 3 * (size_t)p->meeting.vertex[k];
+            pl_sub3(q + v, s->sub->q0 + v, u + v);
+            mass = fmin(mass, solver->matter->mass[p->meeting.vertex[k]]);
+        }
+        pl_contact_delta(set, c, u, delta);
+        sum += mass * fmin(delta[0], 0) * fmin(delta[0], 0);
+    }
+    return sum;
+}
+
 /* How far from balance q is, where it was evaluated last: r^T M^-1 r of the vertices that touch
  * nothing, and as much of what contacts are off. */
 static double imbalance(const pl_newton *s, const double *q)
@@ -49,16 +69,16 @@ static double imbalance(const pl_newton *s, const double *q)
     const pl_contact_set *set = &solver->space.set;
     double sum = 0;
     for (int i = 0, c = 0; i < solver->n; i++) {
-        bool touches = c < set->touching && set->points[c].vertex == i;
-        if (!touches)
+        bool touches = c < set->single && set->points[c].vertex == i;
+        if (!touches && !solver->meets[i])
             sum +=
                 pl_dot3(solver->residual + 3 * i, solver->residual + 3 * i) / solver->matter->mass[i];
-        for (; c < set->touching && set->points[c].vertex == i; c++) {
+        for (; c < set->single && set->points[c].vertex == i; c++) {
             double off = contact_violation(s, q, c);
             sum += solver->matter->mass[i] * off * off;
         }
     }
-    return sum;
+    return sum + meeting_violation(s, q);
 }
 
 /* solver->trial = p + h w + h^2 sum_j c_j a_j; returns how far it is from balance. */
@@ -134,7 +154,7 @@ static void take_reactions(pl_newton *s)
 {
     pl_solver *solver = s->solver;
     double h2 = s->sub->h * s->sub->h;
-    for (int c = 0; c < solver->space.set.touching; c++) {
+    for (int c = 0; c < solver->space.set.single; c++) {
         pl_contact_point *p = &solver->space.set.points[c];
         if (!is_alone(&solver->space.set, c))
             continue;

@@ -5,6 +5,8 @@
 
 static void destroy(pl_model *m)
 {
+    pl_surface_destroy(m->scene->ctx, m->surface);
+    pl_free(m->scene->ctx, m->offset);
     pl_chol_plans_destroy(m->plans);
     pl_elements_destroy(m->elements);
     pl_free(m->scene->ctx, m);
@@ -44,6 +46,39 @@ done:
     return status;
 }
 
+#define OFFSET 0.01 /* of a body's edges */
+
+static pl_status create_surface(pl_model *m)
+{
+    const pl_scene *scene = m->scene;
+    const pl_scene_def *def = &scene->params.values->def;
+    pl_context *ctx = scene->ctx;
+    pl_status status = PL_OK;
+    pl_surface_part *parts = NULL;
+    int **triangles = NULL;
+    if (!def->body_contact || scene->body_count < 2)
+        return PL_OK;
+    PL_NEW(ctx, parts, scene->body_count, done);
+    PL_NEW(ctx, triangles, scene->body_count, done);
+    PL_NEW(ctx, m->offset, scene->body_count, done);
+    for (int b = 0; b < scene->body_count; b++) {
+        const pl_body *body = &scene->bodies[b];
+        parts[b] =
+            (pl_surface_part){.vertex_offset = body->vertex_offset, .rest = body->mesh->vertices};
+        PL_CHECK(pl_mesh_surface(ctx, body->mesh, &parts[b].triangle_count, &triangles[b]), done);
+        parts[b].triangles = triangles[b];
+    }
+    PL_CHECK(pl_surface_create(ctx, scene->vertex_count, scene->body_count, parts, &m->surface), done);
+    for (int b = 0; b < scene->body_count; b++)
+        m->offset[b] = def->body_offset > 0 ? def->body_offset : OFFSET * m->surface->of[b].edge_length;
+done:
+    for (int b = 0; triangles && b < scene->body_count; b++)
+        pl_free(ctx, triangles[b]);
+    pl_free(ctx, triangles);
+    pl_free(ctx, parts);
+    return status;
+}
+
 pl_status pl_model_take(pl_scene *scene, pl_model **out)
 {
     pl_status status = PL_OK;
@@ -52,6 +87,7 @@ pl_status pl_model_take(pl_scene *scene, pl_model **out)
         PL_NEW(scene->ctx, m, 1, done);
         m->scene = scene;
         PL_CHECK(create_elements(m), done);
+        PL_CHECK(create_surface(m), done);
         PL_CHECK(pl_chol_plans_create(scene->ctx, m->pattern, &m->plans), done);
         scene->model = m;
     }

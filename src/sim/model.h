@@ -6,6 +6,7 @@
 #ifndef PL_SIM_MODEL_H
 #define PL_SIM_MODEL_H
 
+#include "contact/meet.h"
 #include "elastic/elements.h"
 #include "linalg/chol.h"
 #include "linalg/chol_plans.h"
@@ -17,6 +18,8 @@ struct pl_model {
     pl_elements *elements;
     const pl_pattern *pattern; /* the elements' */
     pl_chol_plans *plans;
+    pl_surface *surface; /* where bodies can meet; NULL if they do not */
+    double *offset;      /* [body_count] */
 };
 
 /* The scene's, with one user more; it is the caller's to drop. */

@@ -73,23 +73,6 @@ static bool refresh_pays(const pl_newton *s, double theta)
            fresh + iterations_left(s, s->fresh_rate) * iteration;
 }
 
-/* Vertices that came close without being expected to become contacts too. */
-static pl_status late_contacts(pl_newton *s, int *added)
-{
-    pl_solver *solver = s->solver;
-    *added = 0;
-    pl_newton_keep_forces(s);
-    if (solver->scene->collider_count == 0)
-        return PL_OK;
-    pl_obstacles o = pl_substep_obstacles(s->sub, solver->shapes);
-    PL_TRY(pl_contacts_add(solver->ctx, &o, solver->n, s->sub->q0, solver->iterate,
-                           solver->matter->margin, &solver->space.set, added));
-    if (*added > 0)
-        PL_TRY(pl_rows_add(s->sub, &solver->space.set));
-    pl_stage(&solver->meter, PL_STAGE_CONTACT);
-    return PL_OK;
-}
-
 /* iterate + move is the solution; delta there, before it is rounded: by more than a gap is wide. */
 static void make_last_move(pl_newton *s)
 {
@@ -196,7 +179,7 @@ static pl_status iterate(pl_newton *s, pl_substep_result *out)
             if (!balanced)
                 break;
             make_last_move(s);
-            PL_TRY(late_contacts(s, &added));
+            PL_TRY(pl_newton_meet_late(s, &added));
             if (added == 0) {
                 out->converged = true;
                 return PL_OK;

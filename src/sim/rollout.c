@@ -51,7 +51,8 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
     memcpy(e.q, sim->solver.iterate, sizeof(double) * 3 * (size_t)sim->scene->vertex_count);
     for (int c = 0; c < m; c++) {
         const pl_contact_point *p = &sim->solver.space.set.points[c];
-        e.contacts[c] = (pl_tape_contact){.vertex = p->vertex, .collider = p->collider};
+        e.contacts[c] = (pl_tape_contact){.collider = p->collider, .meeting = p->meeting};
+        e.contacts[c].meeting.vertex[0] = p->vertex;
         memcpy(e.contacts[c].lambda, p->lambda, sizeof p->lambda);
     }
     tape->bytes += entry_bytes(sim, &e);
@@ -62,6 +63,23 @@ done:
     pl_free(ctx, e.contacts);
     pl_free(ctx, e.live);
     return status;
+}
+
+pl_status pl_tape_place(const pl_substep *sub, const pl_obstacles *obstacles,
+                        const pl_tape_contact *contact, pl_contact_set *set)
+{
+    pl_context *ctx = sub->scene->ctx;
+    int v = contact->meeting.vertex[0];
+    if (contact->collider >= 0) {
+        pl_contact_point p;
+        pl_contact_place(obstacles, v, contact->collider, sub->q0 + 3 * (size_t)v, &p);
+        PL_TRY(pl_contact_set_touch(ctx, set, &p));
+    } else {
+        pl_meet_rules rules = pl_substep_meet_rules(sub);
+        PL_TRY(pl_meet_add(ctx, &rules, &contact->meeting, sub->q0, set));
+    }
+    memcpy(set->points[set->count - 1].lambda, contact->lambda, sizeof contact->lambda);
+    return PL_OK;
 }
 
 const double *pl_tape_positions(const pl_tape *tape, int k, const pl_state *start)
@@ -273,17 +291,15 @@ static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
         u[i] = e->q[i] - before[i];
     pl_sim_use(sim, r->values);
     pl_substep sub = {.scene = sim->scene,
+                      .surface = sim->model->surface,
+                      .offset = sim->model->offset,
                       .matter = &sim->matter,
+                      .q0 = before,
                       .drive = &drive,
                       .pose_start = drive.of[PL_COLLIDER_POSE]};
     pl_obstacles obstacles = pl_substep_obstacles(&sub, sim->solver.shapes);
     for (int c = 0; c < e->contact_count; c++) {
-        const pl_tape_contact *kept = &e->contacts[c];
-        pl_contact_point p;
-        pl_contact_place(&obstacles, kept->vertex, kept->collider, before + 3 * (size_t)kept->vertex,
-                         &p);
-        memcpy(p.lambda, kept->lambda, sizeof p.lambda);
-        PL_CHECK(pl_contact_set_touch(sim->ctx, &set, &p), done);
+        PL_CHECK(pl_tape_place(&sub, &obstacles, &e->contacts[c], &set), done);
         out[c] = pl_contact_tell(&set, c, u);
     }
 done:

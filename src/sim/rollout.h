@@ -6,8 +6,9 @@
 #include "sim/sim.h"
 
 typedef struct pl_tape_contact {
-    int vertex, collider;
-    double lambda[3]; /* in the contact's frame, N */
+    int collider;       /* -1: between bodies */
+    pl_meeting meeting; /* where; of a contact with a collider only its first vertex */
+    double lambda[3];   /* in the contact's frame, N */
 } pl_tape_contact;
 
 typedef struct pl_tape_entry {
@@ -46,6 +47,9 @@ struct pl_rollout {
     size_t bytes;           /* most that tape and kept states took so far */
 };
 
+/* A contact of the tape at its place in the substep, added to the set. */
+pl_status pl_tape_place(const pl_substep *sub, const pl_obstacles *obstacles,
+                        const pl_tape_contact *contact, pl_contact_set *set);
 /* Takes the first `count` entries off. */
 void pl_tape_drop(const pl_sim *sim, pl_tape *tape, int count);
 

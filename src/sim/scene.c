@@ -35,6 +35,9 @@ static pl_status check_def(pl_context *ctx, const pl_scene_def *d)
     if (!(d->contact_margin >= 0) || !isfinite(d->contact_margin))
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "contact_margin = %g: expected >= 0 m",
                        d->contact_margin);
+    PL_TRY(pl_channel_check(ctx, PL_BODY_FRICTION, 1, &d->body_friction));
+    if (!(d->body_offset >= 0) || !isfinite(d->body_offset))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "body_offset = %g: expected >= 0 m", d->body_offset);
     if ((int)d->solver < 0 || d->solver > PL_SOLVER_CONSTANT)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "solver = %d: no such solver", (int)d->solver);
     if ((int)d->integrator < 0 || d->integrator > PL_BDF2)

@@ -128,5 +128,7 @@ pl_status pl_scene_must_be_open(pl_scene *scene);
 const pl_body *pl_scene_element(const pl_scene *scene, int element, int vertex[4]);
 /* mu table for the present numbers of bodies and colliders; new cells get the collider's own mu. */
 pl_status pl_scene_resize_friction(pl_scene *scene, int collider_count, int body_count);
+/* The same of bodies with each other; new cells get the scene's. */
+pl_status pl_scene_resize_pairs(pl_scene *scene, int body_count);
 
 #endif

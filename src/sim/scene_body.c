@@ -205,6 +205,7 @@ pl_status pl_scene_add_body(pl_scene *scene, const pl_body_def *def, int *body)
     PL_CHECK(extend_arrays(scene, b.mesh->vertex_count, b.element_count), done);
     PL_CHECK(extend_materials(scene, def, b.element_count), done);
     PL_CHECK(pl_scene_resize_friction(scene, scene->collider_count, scene->body_count + 1), done);
+    PL_CHECK(pl_scene_resize_pairs(scene, scene->body_count + 1), done);
 
     int e0 = b.element_offset, m = b.element_count;
     for (int e = 0; e < m; e++)

@@ -213,6 +213,24 @@ done:
 
 /* ---- colliders */
 
+pl_status pl_scene_resize_pairs(pl_scene *scene, int body_count)
+{
+    pl_values *values;
+    PL_TRY(pl_params_edit(&scene->params, &values));
+    double *mu = pl_alloc(scene->ctx, (size_t)(body_count * body_count), sizeof *mu);
+    if (!mu)
+        return PL_ERROR_MEMORY;
+    const double *before = values->of[PL_BODY_FRICTION];
+    int had = scene->body_count;
+    for (int a = 0; a < body_count; a++)
+        for (int b = 0; b < body_count; b++)
+            mu[a * body_count + b] =
+                a < had && b < had ? before[a * had + b] : values->def.body_friction;
+    pl_free(scene->ctx, values->of[PL_BODY_FRICTION]);
+    values->of[PL_BODY_FRICTION] = mu;
+    return PL_OK;
+}
+
 pl_status pl_scene_resize_friction(pl_scene *scene, int collider_count, int body_count)
 {
     pl_values *values;

@@ -17,9 +17,12 @@ pl_status pl_solver_create(const pl_model *model, pl_matter *matter, pl_solver *
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(ctx, *vectors[k], 3 * s->n, done);
     PL_NEW(ctx, s->shapes, scene->collider_count, done);
+    PL_NEW(ctx, s->meets, s->n, done);
     for (int c = 0; c < scene->collider_count; c++)
         s->shapes[c] = scene->colliders[c].shape;
     PL_NEW(ctx, s->live, pl_rows_count(scene), done);
+    pl_meet_rules rules = {.surface = model->surface, .body_count = scene->body_count};
+    PL_CHECK(pl_meet_search_create(ctx, &rules, scene->q0, &s->search), done);
     PL_CHECK(pl_forecast_create(ctx, s->n, &s->memory.forecast), done);
     PL_CHECK(pl_anderson_create(ctx, 3 * s->n, &s->memory.anderson), done);
     PL_CHECK(pl_krylov_reserve(ctx, &s->krylov, 3 * s->n, 1), done);
@@ -36,6 +39,7 @@ void pl_solver_free(pl_solver *s)
     pl_matrix_free(&s->matrix);
     pl_contact_set_free(ctx, &s->space.set);
     pl_delassus_free(ctx, &s->space.delassus);
+    pl_meet_search_free(ctx, &s->search);
     pl_contact_solver_free(ctx, &s->space.solver);
     pl_forecast_free(ctx, &s->memory.forecast);
     pl_anderson_free(&s->memory.anderson);
@@ -46,7 +50,7 @@ void pl_solver_free(pl_solver *s)
                       s->gradient,      s->residual,     s->guess,
                       s->iterate,       s->move,         s->trial,
                       s->trial_move,    s->combined,     s->coupled,
-                      s->live};
+                      s->live,          s->known,        s->meets};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }

@@ -7,6 +7,7 @@
 
 #include "contact/contact.h"
 #include "contact/delassus.h"
+#include "contact/meet.h"
 #include "contact/solve.h"
 #include "linalg/anderson.h"
 #include "linalg/krylov.h"
@@ -51,8 +52,12 @@ typedef struct pl_solver {
     pl_contact_space space;
     pl_memory memory;
     pl_krylov krylov;
-    pl_collider **shapes; /* [collider_count] */
-    double *live;         /* forces of the live rows (rows/rows.h), N */
+    pl_collider **shapes;  /* [collider_count] */
+    pl_meet_search search; /* where bodies meet */
+    bool *meets;           /* [n] vertices of contacts between bodies */
+    int known_capacity;
+    pl_contact_point *known; /* contacts between bodies while the set is made anew */
+    double *live;            /* forces of the live rows (rows/rows.h), N */
 
     /* [n, 3] each; `gradient` is the elements' alone */
     double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move, *combined;
@@ -84,6 +89,8 @@ pl_status pl_substep_solve(pl_solver *s, const pl_substep *sub, bool may_split, 
 
 /* What a substep can touch. */
 pl_obstacles pl_substep_obstacles(const pl_substep *sub, pl_collider *const *shapes);
+/* And how bodies meet in it. */
+pl_meet_rules pl_substep_meet_rules(const pl_substep *sub);
 
 /* ---- truncated.c: Newton's own step */
 typedef enum pl_truncated_kind {

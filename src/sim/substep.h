@@ -9,6 +9,7 @@
 #ifndef PL_SUBSTEP_H
 #define PL_SUBSTEP_H
 
+#include "contact/meet.h"
 #include "sim/integrator.h"
 #include "sim/matter.h"
 
@@ -20,7 +21,9 @@ typedef struct pl_drive {
 /* From (q0, v0); a time step is one of these, or several when split. */
 typedef struct pl_substep {
     const pl_scene *scene;
-    const pl_pattern *pattern; /* the model's */
+    const pl_pattern *pattern; /* the model's, */
+    const pl_surface *surface; /* and where bodies can meet, NULL if they do not, */
+    const double *offset;      /* [body_count] and how far they are kept apart */
     pl_matter *matter;         /* its scratch is whoever's turn it is */
     int step;                  /* the time step it is part of, from 0; messages count from 1 */
     double from, to;           /* which part, as fractions of it */

@@ -1,0 +1,241 @@
+/* Finding where bodies meet. */
+#include "contact/meet.h"
+
+#include "core/vec.h"
+#include "mesh/bvh.h"
+
+#include <stdlib.h>
+
+#define REACH   0.15 /* of the edges of both bodies: the reach of an offset (meeting.h) */
+#define FARTHER 1.5  /* times the motion foreseen: how far apart pieces may yet meet */
+
+/* ---- A search ---- */
+
+void pl_meet_search_free(pl_context *ctx, pl_meet_search *s)
+{
+    for (int b = 0; b < s->body_count; b++) {
+        pl_boxes_free(ctx, &s->triangles[b]);
+        pl_boxes_free(ctx, &s->edges[b]);
+    }
+    pl_free(ctx, s->triangles);
+    pl_free(ctx, s->edges);
+    pl_free(ctx, s->found);
+    *s = (pl_meet_search){0};
+}
+
+pl_status pl_meet_search_create(pl_context *ctx, const pl_meet_rules *rules, const double *x,
+                                pl_meet_search *out)
+{
+    pl_status status = PL_OK;
+    const pl_surface *f = rules->surface;
+    int *numbers = NULL;
+    *out = (pl_meet_search){0};
+    if (!f)
+        return PL_OK;
+    PL_NEW(ctx, numbers, f->triangle_count + f->edge_count, done);
+    PL_NEW(ctx, out->triangles, rules->body_count, done);
+    PL_NEW(ctx, out->edges, rules->body_count, done);
+    out->body_count = rules->body_count;
+    for (int b = 0; b < rules->body_count; b++) {
+        pl_run t = f->of[b].triangles, e = f->of[b].edges;
+        int count = 0;
+        for (int i = 0; i < t.count; i++)
+            numbers[i] = t.first + i;
+        PL_CHECK(pl_boxes_create(ctx, t.count, numbers, 3, f->triangle, x, &out->triangles[b]), done);
+        for (int i = e.first; i < e.first + e.count; i++)
+            if (f->sharp[i])
+                numbers[count++] = i;
+        PL_CHECK(pl_boxes_create(ctx, count, numbers, 2, f->edge, x, &out->edges[b]), done);
+    }
+done:
+    pl_free(ctx, numbers);
+    return status;
+}
+
+/* ---- Rules ---- */
+
+int pl_meeting_order(const pl_meeting *a, const pl_meeting *b)
+{
+    int by = (a->kind > b->kind) - (a->kind < b->kind);
+    for (int k = 0; by == 0 && k < 4; k++)
+        by = (a->vertex[k] > b->vertex[k]) - (a->vertex[k] < b->vertex[k]);
+    return by;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return pl_meeting_order(a, b);
+}
+
+/* The bodies of its first and last vertex. */
+static void bodies_of(const pl_meet_rules *rules, const pl_meeting *m, int body[2])
+{
+    body[0] = rules->body_of[m->vertex[0]];
+    body[1] = rules->body_of[m->vertex[pl_meeting_count(m->kind) - 1]];
+}
+
+int pl_meet_pair(const pl_meet_rules *rules, const pl_meeting *m)
+{
+    int b[2];
+    bodies_of(rules, m, b);
+    return pl_smaller(b[0], b[1]) * rules->body_count + (b[0] > b[1] ? b[0] : b[1]);
+}
+
+pl_meeting_place pl_meet_place(const pl_meet_rules *rules, const pl_meeting *m, const double *q0)
+{
+    int b[2];
+    pl_meeting_place place;
+    const pl_surface_body *of = rules->surface->of;
+    bodies_of(rules, m, b);
+    pl_meeting_find(rules->surface, m, rules->offset[b[0]] + rules->offset[b[1]],
+                    REACH * (of[b[0]].edge_length + of[b[1]].edge_length), q0, &place);
+    return place;
+}
+
+pl_status pl_meet_add(pl_context *ctx, const pl_meet_rules *rules, const pl_meeting *m,
+                      const double *q0, pl_contact_set *set)
+{
+    pl_meeting_place place = pl_meet_place(rules, m, q0);
+    pl_stencil_entry *entry;
+    pl_contact_point p = {
+        .meets = true,
+        .meeting = *m,
+        .vertex = m->vertex[0],
+        .collider = -1,
+        .body = rules->body_of[m->vertex[0]],
+        .gap = place.distance - place.offset,
+        .law.mu = rules->friction[pl_meet_pair(rules, m)],
+    };
+    memcpy(p.frame, place.normal, sizeof place.normal);
+    memcpy(p.weight, place.weight, sizeof place.weight);
+    pl_contact_frame(p.frame);
+    PL_TRY(pl_contact_set_add(ctx, set, &p, place.count, &entry));
+    for (int k = 0; k < place.count; k++) {
+        entry[k].vertex = m->vertex[k];
+        for (int i = 0; i < 9; i++)
+            entry[k].block[i] = place.weight[k] * p.frame[i];
+    }
+    set->touching = set->count;
+    return PL_OK;
+}
+
+/* ---- Candidates ---- */
+
+typedef struct search {
+    pl_context *ctx;
+    pl_meet_search *s;
+    const pl_meet_rules *rules;
+    const double *q0, *q;
+    double margin;
+    int item; /* the vertex or edge that is being looked at */
+} search;
+
+/* How far the vertices of one side may move, at most. */
+static double motion_of(const search *s, const pl_meeting *m, double sign, const double *weight)
+{
+    double most = 0;
+    for (int k = 0; k < pl_meeting_count(m->kind); k++) {
+        double u[3];
+        if (sign * weight[k] < 0)
+            continue;
+        pl_sub3(s->q + 3 * (size_t)m->vertex[k], s->q0 + 3 * (size_t)m->vertex[k], u);
+        most = fmax(most, pl_norm3(u));
+    }
+    return most;
+}
+
+static pl_status take(search *s, const pl_meeting *m)
+{
+    pl_meeting_place place = pl_meet_place(s->rules, m, s->q0);
+    if (!pl_meeting_holds(s->rules->surface, m, &place, s->q0))
+        return PL_OK;
+    double motion = motion_of(s, m, 1, place.weight) + motion_of(s, m, -1, place.weight);
+    if (!(place.distance - place.offset < s->margin + FARTHER * motion))
+        return PL_OK;
+    PL_TRY(
+        pl_grow(s->ctx, (void **)&s->s->found, &s->s->capacity, s->s->count + 1, sizeof *s->s->found));
+    s->s->found[s->s->count++] = *m;
+    return PL_OK;
+}
+
+/* Of a vertex and a triangle: whichever piece of the triangle is nearest. */
+static pl_status vertex_by_triangle(void *user, int triangle)
+{
+    search *s = user;
+    const pl_surface *f = s->rules->surface;
+    const int *t = f->triangle + 3 * triangle;
+    double corners[9];
+    pl_bvh_hit hit;
+    for (int k = 0; k < 3; k++)
+        memcpy(corners + 3 * k, s->q0 + 3 * (size_t)t[k], 3 * sizeof(double));
+    pl_triangle_closest(corners, s->q0 + 3 * (size_t)s->item, &hit);
+    if (hit.feature == PL_FEATURE_FACE)
+        return take(s, &(pl_meeting){PL_MEETING_FACE, {s->item, t[0], t[1], t[2]}, -1});
+    if (hit.feature == PL_FEATURE_EDGE) {
+        int e = f->triangle_edge[3 * triangle + hit.corner];
+        return take(
+            s, &(pl_meeting){PL_MEETING_EDGE, {s->item, f->edge[2 * e], f->edge[2 * e + 1], -1}, e});
+    }
+    int v = t[hit.corner], low = pl_smaller(v, s->item), high = v + s->item - low;
+    return take(s, &(pl_meeting){PL_MEETING_VERTEX, {low, high, -1, -1}, -1});
+}
+
+static pl_status edge_by_edge(void *user, int edge)
+{
+    search *s = user;
+    const int *a = s->rules->surface->edge + 2 * pl_smaller(s->item, edge),
+              *b = s->rules->surface->edge + 2 * (s->item + edge - pl_smaller(s->item, edge));
+    return take(s, &(pl_meeting){PL_MEETING_EDGES, {a[0], a[1], b[0], b[1]}, -1});
+}
+
+/* Vertices of body a by the triangles of body b. */
+static pl_status vertices_by_body(search *s, int a, int b)
+{
+    pl_run of = s->rules->surface->of[a].vertices;
+    for (int i = of.first; i < of.first + of.count; i++) {
+        s->item = s->rules->surface->vertex[i];
+        pl_box box = pl_box_around(1, &s->item, s->q0, s->q, 0);
+        PL_TRY(pl_boxes_find(&s->s->triangles[b], &box, vertex_by_triangle, s));
+    }
+    return PL_OK;
+}
+
+static pl_status edges_by_body(search *s, int a, int b)
+{
+    const pl_boxes *mine = &s->s->edges[a];
+    for (int i = 0; i < mine->count; i++) {
+        s->item = mine->item[i];
+        pl_box box = pl_box_around(2, mine->corner + 2 * i, s->q0, s->q, 0);
+        PL_TRY(pl_boxes_find(&s->s->edges[b], &box, edge_by_edge, s));
+    }
+    return PL_OK;
+}
+
+pl_status pl_meet_find(pl_context *ctx, pl_meet_search *m, const pl_meet_rules *rules, const double *q0,
+                       const double *q, double margin)
+{
+    search s = {.ctx = ctx, .s = m, .rules = rules, .q0 = q0, .q = q, .margin = margin};
+    m->count = 0;
+    for (int b = 0; b < m->body_count; b++) {
+        double wide = margin + 2 * rules->offset[b]; /* both sides' are at least so wide together */
+        for (int a = 0; a < m->body_count; a++)
+            wide = fmax(wide, margin + rules->offset[a] + rules->offset[b]);
+        pl_boxes_fit(&m->triangles[b], q0, q, wide);
+        pl_boxes_fit(&m->edges[b], q0, q, wide);
+    }
+    for (int a = 0; a < m->body_count; a++)
+        for (int b = 0; b < a; b++) {
+            if (!pl_box_meets(m->triangles[a].node, m->triangles[b].node))
+                continue;
+            PL_TRY(vertices_by_body(&s, a, b));
+            PL_TRY(vertices_by_body(&s, b, a));
+            PL_TRY(edges_by_body(&s, a, b));
+        }
+    qsort(m->found, (size_t)m->count, sizeof *m->found, compare);
+    int kept = 0;
+    for (int i = 0; i < m->count; i++)
+        if (i == 0 || compare(&m->found[i], &m->found[kept - 1]) != 0)
+            m->found[kept++] = m->found[i];
+    m->count = kept;
+    return PL_OK;
+}
