@@ -11,7 +11,9 @@ static pl_surface *squares(pl_context *ctx)
 {
     static const double rest[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0};
     static const int triangles[6] = {0, 1, 2, 1, 3, 2};
-    pl_surface_part parts[2] = {{0, rest, 2, triangles}, {4, rest, 2, triangles}};
+    pl_surface_part parts[2] = {
+        {.vertex_offset = 0, .rest = rest, .triangle_count = 2, .triangles = triangles},
+        {.vertex_offset = 4, .rest = rest, .triangle_count = 2, .triangles = triangles}};
     pl_surface *s;
     assert_ok(ctx, pl_surface_create(ctx, N, 2, parts, &s));
     return s;

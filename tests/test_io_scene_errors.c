@@ -72,7 +72,8 @@ static void scene_keys(void **unused)
          "s.json:3: zzz: unknown key in a scene; expected one of \"$schema\", \"version\", "
          "\"name\", \"description\", \"time_step\", \"steps\", \"gravity\", "
          "\"tolerance\", \"max_iterations\", \"max_splits\", \"contact_epsilon2\", "
-         "\"contact_margin\", \"solver\", \"integrator\", \"bodies\", \"pins\", \"forces\", \"wind\", "
+         "\"contact_margin\", \"body_contact\", \"body_friction\", \"body_offset\", \"solver\", "
+         "\"integrator\", \"bodies\", \"pins\", \"forces\", \"wind\", "
          "\"attachments\", "
          "\"muscles\", \"cables\", \"chambers\", "
          "\"colliders\", \"friction\", \"outputs\""},

@@ -99,14 +99,195 @@ static void gradients_of_sliding(void **state)
     add_block(&w, 3, 3, 3, 0.05, -0.05, 0.01, 0.137, 0.2, 2e5, 1, -0.3);
     world_floor(&w, 0, 0.5);
     world_start(&w);
-    pl_check_regimes met =
-        term_check(&w,
-                   PL_BIT(PL_BODY_FRICTION) | PL_BIT(PL_VELOCITY) | PL_BIT(PL_POSITION) |
-                       PL_BIT(PL_YOUNG) | PL_BIT(PL_DENSITY),
-                   10, 1e-6, "sliding");
+    pl_check_regimes met = term_check(&w,
+                                      PL_BIT(PL_BODY_FRICTION) | PL_BIT(PL_VELOCITY) |
+                                          PL_BIT(PL_POSITION) | PL_BIT(PL_YOUNG) | PL_BIT(PL_DENSITY),
+                                      10, 1e-6, "sliding");
     assert_true(met.slip > 20);
     world_free(&w);
     pl_context_destroy(ctx);
+}
+
+static int add_ball(test_world *w, double radius, double cell, double x, double y, double z,
+                    double young, double vx)
+{
+    pl_body_def def = world_body(PL_NEO_HOOKEAN, PL_EXACT, young);
+    const double radii[3] = {radius, radius, radius}, unturned[4] = {1, 0, 0, 0}, to[3] = {x, y, z};
+    pl_mesh *mesh = NULL;
+    assert_ok(w->ctx, pl_mesh_ellipsoid(w->ctx, radii, cell, &mesh));
+    pl_mesh_transform(mesh, 1, unturned, to);
+    def.velocity[0] = vx;
+    return world_add(w, def, mesh);
+}
+
+/* Every step is solved, and no surface is nearer to another than a tenth of what keeps them apart. */
+static void run_checked(test_world *w, int steps)
+{
+    for (int k = 0; k < steps; k++) {
+        pl_step_info info = world_step(w);
+        assert_true(info.converged && info.residual <= 1e-10 && info.complementarity < 1e-8);
+        for (int c = 0; c < w->state->contact_count; c++)
+            assert_true(w->state->contacts[c].gap > 0);
+    }
+    pl_substep at = {.scene = w->scene,
+                     .surface = w->sim->model->surface,
+                     .offset = w->sim->model->offset,
+                     .matter = &w->sim->matter};
+    pl_meet_rules rules = pl_substep_meet_rules(&at);
+    pl_meet_search *search = &w->sim->solver.search;
+    assert_ok(w->ctx, pl_meet_find(w->ctx, search, &rules, w->state->q, w->state->q, 0));
+    for (int k = 0; k < search->count; k++)
+        assert_true(pl_meet_place(&rules, &search->found[k], w->state->q).distance > 1e-4);
+}
+
+static void a_tower_stands(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = world_new(ctx, touching(0.02, -9.81, 0.4));
+    for (int k = 0; k < 5; k++)
+        add_block(&w, 3, 3, 3, 0.05, 0, 0, 5e-4 + 0.102 * k, 0.12 * k, 1e5, 0, 0);
+    world_floor(&w, 0, 0.5);
+    world_start(&w);
+    run_checked(&w, 50);
+    double middle[3];
+    world_mean(27, w.state->q + 3 * 27 * 4, middle);
+    assert_true(hypot(middle[0], middle[1]) < 0.01 && middle[2] > 0.4);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
+/* Two soft plates close on a ball: contacts are redundant, and rough. */
+static void squeezed(test_world *w, pl_context *ctx, double mu)
+{
+    *w = world_new(ctx, touching(0.01, 0, mu));
+    int lower = add_block(w, 6, 6, 2, 0.05, 0, 0, 0, 0, 1e5, 0, 0), bottom[36], top[36], count = 0;
+    add_ball(w, 0.08, 0.04, 0.003, 0.002, 0.1325, 1e5, 0);
+    int upper = add_block(w, 6, 6, 2, 0.05, 0.01, 0, 0.215, 0.1, 1e5, 0, 0);
+    for (int i = 0; i < 72; i++) { /* nodes go by z first, then y, then x, or the other way round */
+        double z = w->scene->q0[3 * i + 2];
+        if (z < 1e-9)
+            bottom[count++] = i;
+    }
+    assert_int_equal(count, 36);
+    world_pin(w, lower, 36, bottom, 1e-9);
+    const pl_body *above = &w->scene->bodies[upper];
+    for (int i = count = 0; i < 72; i++)
+        if (w->scene->q0[3 * (above->vertex_offset + i) + 2] > 0.26)
+            top[count++] = i;
+    pl_pin_def pin = pl_pin_def_default();
+    const double times[2] = {0, 0.3}, offsets[6] = {0, 0, 0, 0.02, 0, -0.05};
+    pin.body = upper, pin.vertex_count = 36, pin.vertices = top, pin.compliance = 1e-9;
+    pin.offset = (pl_table){2, times, offsets};
+    assert_int_equal(count, 36);
+    assert_ok(ctx, pl_scene_add_pin(w->scene, &pin, NULL));
+    world_start(w);
+}
+
+static void a_ball_between_plates(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    for (int k = 0; k < 3; k++) {
+        test_world w;
+        squeezed(&w, ctx, k == 0 ? 0 : k == 1 ? 0.3 : 0.8);
+        run_checked(&w, 30);
+        assert_true(w.state->contact_count > 8);
+        world_free(&w);
+    }
+    test_world w;
+    squeezed(&w, ctx, 0.3);
+    world_steps(&w, 8);
+    term_check(
+        &w, PL_BIT(PL_BODY_FRICTION) | PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG) | PL_BIT(PL_PIN_TARGET),
+        6, 1e-6, "plates");
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
+/* Cloth falls on a soft ball and hangs down. */
+static void cloth_on_a_ball(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = world_new(ctx, touching(0.01, -9.81, 0.3));
+    pl_body_def cloth = world_body(PL_COROTATED, PL_EXACT, 1e5);
+    cloth.density = 300, cloth.bending = 1e-4;
+    add_ball(&w, 0.1, 0.05, 0, 0, 0.101, 1e5, 0);
+    world_add(&w, cloth, world_cloth(ctx, 0.3, 0.3, 0.05, -0.151, -0.147, 0.205));
+    world_floor(&w, 0, 0.5);
+    world_start(&w);
+    run_checked(&w, 30);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
+/* A block at 20 m/s, four times its way to the sheet in a step, does not pass it. */
+static void nothing_passes_through(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = world_new(ctx, touching(0.01, 0, 0.3));
+    int held[36], count = 0;
+    int sheet = add_block(&w, 9, 9, 2, 0.05, 0, 0, 0, 0, 1e5, 0, 0);
+    add_block(&w, 3, 3, 3, 0.05, 0, 0, 0.1, 0.1, 1e5, 0, -20);
+    for (int i = 0; i < 162; i++)
+        if (fabs(w.scene->q0[3 * i]) > 0.199)
+            held[count++] = i;
+    world_pin(&w, sheet, count, held, 1e-9);
+    world_start(&w);
+    run_checked(&w, 4);
+    double hit[3], lowest = INFINITY;
+    for (int i = 0; i < 162; i++)
+        lowest = fmin(lowest, w.state->q[3 * i + 2]);
+    world_mean(27, w.state->q + 3 * 162, hit);
+    assert_true(hit[2] > lowest + 0.05);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
+/* Another number of threads, the same digits. */
+static void threads_make_no_difference(void **state)
+{
+    (void)state;
+    double first[3 * 200];
+    for (int threads = 1; threads <= 3; threads++) {
+        pl_context *ctx = test_context(threads);
+        test_world w = world_new(ctx, touching(0.01, -9.81, 0.3));
+        add_block(&w, 4, 4, 3, 0.05, 0, 0, 1e-3, 0, 1e5, 0, 0);
+        add_block(&w, 3, 3, 3, 0.05, -0.03, 0.01, 0.105, 0.2, 2e5, 0.5, -0.5);
+        world_floor(&w, 0, 0.5);
+        world_start(&w);
+        world_steps(&w, 12);
+        if (threads == 1)
+            memcpy(first, w.state->q, sizeof(double) * 3 * (size_t)w.n);
+        assert_memory_equal(first, w.state->q, sizeof(double) * 3 * (size_t)w.n);
+        world_free(&w);
+        pl_context_destroy(ctx);
+    }
+}
+
+static void refuse(double z, double offset, const char *what)
+{
+    pl_context *ctx = test_context(1);
+    pl_scene_def def = touching(0.01, 0, 0);
+    def.body_offset = offset;
+    test_world w = world_new(ctx, def);
+    add_block(&w, 3, 3, 3, 0.05, 0, 0, 0, 0, 1e5, 0, 0);
+    add_block(&w, 3, 3, 3, 0.05, 0.01, 0.01, z, 0.2, 1e5, 0, 0);
+    assert_int_equal(pl_sim_create(w.scene, &w.sim), PL_ERROR_ARGUMENT);
+    if (!strstr(pl_context_error(ctx), what))
+        fail_msg("\"%s\" does not say \"%s\"", pl_context_error(ctx), what);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
+static void impossible_starts_are_refused(void **state)
+{
+    (void)state;
+    refuse(0.08, 5e-4, "inside body");
+    refuse(0.1005, 5e-4, "kept 0.001 m apart");
+    refuse(0.1005, 0, "lower body_offset");
 }
 
 int main(void)
@@ -115,6 +296,12 @@ int main(void)
         cmocka_unit_test(momentum_is_kept),
         cmocka_unit_test(a_stack_rests),
         cmocka_unit_test(gradients_of_sliding),
+        cmocka_unit_test(a_tower_stands),
+        cmocka_unit_test(a_ball_between_plates),
+        cmocka_unit_test(cloth_on_a_ball),
+        cmocka_unit_test(nothing_passes_through),
+        cmocka_unit_test(threads_make_no_difference),
+        cmocka_unit_test(impossible_starts_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

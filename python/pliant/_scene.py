@@ -48,6 +48,9 @@ class Scene(Actuators, Owner):
     max_iterations, max_splits: Newton iterations before a step is halved (100), and how often it may be (6).
     contact_epsilon2: gap times force of a contact, N m (0.5e-12).
     contact_margin: distance at which a vertex becomes a contact, m (0 = automatic).
+    body_contact: whether bodies touch each other (False: they pass through each other).
+    body_friction: Coulomb's coefficient between bodies (0); of single pairs: set("body_friction", ...).
+    body_offset: what each body adds to how far surfaces are kept apart, m (0 = a hundredth of its edges).
     solver: "auto", "direct", "lagged" or "constant".
     integrator: "euler", or "bdf2", which is of second order in the time step.
     """
@@ -61,13 +64,16 @@ class Scene(Actuators, Owner):
     def __init__(self, *, time_step: Optional[float] = None, gravity: Optional[ArrayLike] = None,
                  tolerance: Optional[float] = None, max_iterations: Optional[int] = None,
                  max_splits: Optional[int] = None, contact_epsilon2: Optional[float] = None,
-                 contact_margin: Optional[float] = None, solver: Optional[str] = None,
+                 contact_margin: Optional[float] = None, body_contact: Optional[bool] = None,
+                 body_friction: Optional[float] = None, body_offset: Optional[float] = None,
+                 solver: Optional[str] = None,
                  integrator: Optional[str] = None,
                  context: Optional[Context] = None):
         d = lib.pl_scene_def_default()
         fill(d, WORDS, time_step=time_step, gravity=gravity, tolerance=tolerance,
              max_iterations=max_iterations, max_splits=max_splits, contact_epsilon2=contact_epsilon2,
-             contact_margin=contact_margin, solver=solver, integrator=integrator)
+             contact_margin=contact_margin, body_contact=body_contact, body_friction=body_friction,
+             body_offset=body_offset, solver=solver, integrator=integrator)
         self._create(context, lambda ctx, out: lib.pl_scene_create(ctx, d, out))
 
     def _create(self, context: Optional[Context], call: Callable[[Any, Any], int]) -> None:

@@ -402,17 +402,14 @@ void pl_delassus_move(pl_delassus *d, const pl_contact_set *set, const double *w
         pl_contacts_hold(set, wanted, x);
         return;
     }
-    memset(d->held, 0, sizeof *d->held * 3 * (size_t)d->slot_count);
-    for (int s = 0; s < d->slot_count; s++)
-        for (size_t k = 0; k < 3; k++) {
-            double by = push[3 * (size_t)d->vertex_of[s] + k];
-            const float *column = d->inverse + (3 * (size_t)s + k) * ld;
-            for (int i = 0; by != 0 && i < 3 * d->slot_count; i++)
-                d->held[i] += by * column[i];
-        }
-    for (int s = 0; s < d->slot_count; s++)
-        for (int k = 0; k < 3; k++)
-            d->held[3 * s + k] += x[3 * (size_t)d->vertex_of[s] + (size_t)k];
+    /* By the rows that W has: the inverse is symmetric only to single precision. */
+    for (int r = 0; r < 3 * d->slot_count; r++) {
+        const float *row = d->inverse + (size_t)r * ld;
+        double sum = x[3 * (size_t)d->vertex_of[r / 3] + (size_t)(r % 3)];
+        for (int i = 0; i < 3 * d->slot_count; i++)
+            sum += row[i] * push[3 * (size_t)d->vertex_of[i / 3] + (size_t)(i % 3)];
+        d->held[r] = sum;
+    }
     pl_delassus_hold(d, set, wanted, x);
 }
 

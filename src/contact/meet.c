@@ -38,14 +38,12 @@ pl_status pl_meet_search_create(pl_context *ctx, const pl_meet_rules *rules, con
     out->body_count = rules->body_count;
     for (int b = 0; b < rules->body_count; b++) {
         pl_run t = f->of[b].triangles, e = f->of[b].edges;
-        int count = 0;
         for (int i = 0; i < t.count; i++)
             numbers[i] = t.first + i;
         PL_CHECK(pl_boxes_create(ctx, t.count, numbers, 3, f->triangle, x, &out->triangles[b]), done);
-        for (int i = e.first; i < e.first + e.count; i++)
-            if (f->sharp[i])
-                numbers[count++] = i;
-        PL_CHECK(pl_boxes_create(ctx, count, numbers, 2, f->edge, x, &out->edges[b]), done);
+        for (int i = 0; i < e.count; i++)
+            numbers[i] = e.first + i;
+        PL_CHECK(pl_boxes_create(ctx, e.count, numbers, 2, f->edge, x, &out->edges[b]), done);
     }
 done:
     pl_free(ctx, numbers);
@@ -200,12 +198,15 @@ static pl_status vertices_by_body(search *s, int a, int b)
     return PL_OK;
 }
 
+/* Sharp edges of body a by the edges of body b. */
 static pl_status edges_by_body(search *s, int a, int b)
 {
-    const pl_boxes *mine = &s->s->edges[a];
-    for (int i = 0; i < mine->count; i++) {
-        s->item = mine->item[i];
-        pl_box box = pl_box_around(2, mine->corner + 2 * i, s->q0, s->q, 0);
+    pl_run of = s->rules->surface->of[a].edges;
+    for (int i = of.first; i < of.first + of.count; i++) {
+        if (!s->rules->surface->sharp[i])
+            continue;
+        s->item = i;
+        pl_box box = pl_box_around(2, s->rules->surface->edge + 2 * i, s->q0, s->q, 0);
         PL_TRY(pl_boxes_find(&s->s->edges[b], &box, edge_by_edge, s));
     }
     return PL_OK;
@@ -230,6 +231,7 @@ pl_status pl_meet_find(pl_context *ctx, pl_meet_search *m, const pl_meet_rules *
             PL_TRY(vertices_by_body(&s, a, b));
             PL_TRY(vertices_by_body(&s, b, a));
             PL_TRY(edges_by_body(&s, a, b));
+            PL_TRY(edges_by_body(&s, b, a));
         }
     qsort(m->found, (size_t)m->count, sizeof *m->found, compare);
     int kept = 0;

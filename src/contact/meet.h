@@ -1,7 +1,8 @@
 /*
  * Contacts between bodies: which meetings (meeting.h) of their surfaces a substep has to reckon with.
- * Candidates come from trees of boxes around the paths of triangles and sharp edges; those stay that
- * hold at the start of the substep and are no further apart than what they may move.
+ * Candidates come from trees of boxes around the paths of triangles and of edges (of two edges one is
+ * sharp, or faces tell it all); those stay that hold at the start of the substep and are no further
+ * apart than what they may move.
  */
 #ifndef PL_CONTACT_MEET_H
 #define PL_CONTACT_MEET_H
@@ -20,7 +21,7 @@ typedef struct pl_meet_rules {
 
 /* One worker's search. */
 typedef struct pl_meet_search {
-    pl_boxes *triangles, *edges; /* [body_count], edges that are sharp */
+    pl_boxes *triangles, *edges; /* [body_count] */
     int body_count;
     int count, capacity;
     pl_meeting *found; /* [count] sorted, none twice */

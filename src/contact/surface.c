@@ -92,8 +92,8 @@ static pl_status find_sharp(pl_context *ctx, const pl_surface_part *parts, int p
              i < 3 * (s->of[b].triangles.first + s->of[b].triangles.count); i++) {
             const int *v = s->triangle + 3 * (i / 3), e = s->triangle_edge[i];
             if (v[(i + 2) % 3] == s->wing[2 * e])
-                s->sharp[e] = is_sharp(parts[b].rest, v[i % 3], v[(i + 1) % 3], s->wing + 2 * e,
-                                       parts[b].vertex_offset);
+                s->sharp[e] = parts[b].sheet || is_sharp(parts[b].rest, v[i % 3], v[(i + 1) % 3],
+                                                         s->wing + 2 * e, parts[b].vertex_offset);
         }
 done:
     return status;

@@ -24,7 +24,7 @@ typedef struct pl_surface {
     int *triangle_edge;  /* [triangle_count, 3] from each corner to the next */
     int *edge;           /* [edge_count, 2], the smaller vertex first */
     int *wing;           /* [edge_count, 2] vertices across from it, -1 where there is no triangle */
-    bool *sharp;         /* [edge_count] at a border, or convex at rest by more than ten degrees */
+    bool *sharp;         /* [edge_count] of a sheet, or convex at rest by more than ten degrees */
     int *ring_first;     /* [n + 1] neighbours along edges of each vertex of the scene: */
     int *ring;           /* [ring_count] */
     pl_surface_body *of; /* [body_count] */
@@ -34,6 +34,7 @@ typedef struct pl_surface {
 typedef struct pl_surface_part {
     int vertex_offset;
     const double *rest; /* [vertices, 3] */
+    bool sheet;
     int triangle_count;
     const int *triangles; /* [triangle_count, 3], of the body */
 } pl_surface_part;

@@ -63,8 +63,8 @@ static pl_status create_surface(pl_model *m)
     PL_NEW(ctx, m->offset, scene->body_count, done);
     for (int b = 0; b < scene->body_count; b++) {
         const pl_body *body = &scene->bodies[b];
-        parts[b] =
-            (pl_surface_part){.vertex_offset = body->vertex_offset, .rest = body->mesh->vertices};
+        parts[b] = (pl_surface_part){
+            .vertex_offset = body->vertex_offset, .sheet = body->cloth, .rest = body->mesh->vertices};
         PL_CHECK(pl_mesh_surface(ctx, body->mesh, &parts[b].triangle_count, &triangles[b]), done);
         parts[b].triangles = triangles[b];
     }
@@ -88,6 +88,7 @@ pl_status pl_model_take(pl_scene *scene, pl_model **out)
         m->scene = scene;
         PL_CHECK(create_elements(m), done);
         PL_CHECK(create_surface(m), done);
+        PL_CHECK(pl_model_check_start(m), done);
         PL_CHECK(pl_chol_plans_create(scene->ctx, m->pattern, &m->plans), done);
         scene->model = m;
     }

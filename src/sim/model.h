@@ -24,6 +24,8 @@ struct pl_model {
 
 /* The scene's, with one user more; it is the caller's to drop. */
 pl_status pl_model_take(pl_scene *scene, pl_model **out);
+/* Where bodies touch each other: that none starts inside another, or too close to it. */
+pl_status pl_model_check_start(const pl_model *model);
 void pl_model_drop(pl_model *model); /* NULL is fine */
 
 #endif

@@ -13,7 +13,7 @@
  */
 #include "sim/newton.h"
 
-#include "rows/rows.h"
+#include "contact/passage.h"
 
 #include <limits.h>
 
@@ -152,6 +152,23 @@ static pl_status check_balance(pl_newton *s, bool *balanced)
     return pl_newton_correct(s, solver->iterate, solver->move, &s->norm);
 }
 
+/* The end, unless surfaces passed through each other on the way, where no contact was expected. */
+static pl_status check_passage(pl_newton *s, pl_substep_result *out)
+{
+    pl_solver *solver = s->solver;
+    int vertex = -1;
+    if (s->sub->surface) {
+        pl_meet_rules rules = pl_substep_meet_rules(s->sub);
+        PL_TRY(pl_passage_find(&solver->search, &rules, s->sub->q0, solver->iterate, &vertex));
+        pl_stage(&solver->meter, PL_STAGE_CONTACT);
+    }
+    *out = (pl_substep_result){.converged = vertex < 0,
+                               .reason = "bodies would pass through each other",
+                               .vertex = vertex,
+                               .element = -1};
+    return PL_OK;
+}
+
 static pl_status iterate(pl_newton *s, pl_substep_result *out)
 {
     pl_solver *solver = s->solver;
@@ -180,10 +197,8 @@ static pl_status iterate(pl_newton *s, pl_substep_result *out)
                 break;
             make_last_move(s);
             PL_TRY(pl_newton_meet_late(s, &added));
-            if (added == 0) {
-                out->converged = true;
-                return PL_OK;
-            }
+            if (added == 0)
+                return check_passage(s, out);
             pl_anderson_reset(&solver->memory.anderson);
             PL_TRY(pl_newton_prepare(s));
             pl_newton_evaluate(s, solver->iterate);

@@ -30,6 +30,8 @@ static pl_status warn_of_bodies(const pl_scene *scene, const double *q)
 {
     pl_context *ctx = scene->ctx;
     int pairs = 0, first[2] = {0, 0};
+    if (scene->params.values->def.body_contact)
+        return PL_OK;
     double *boxes = pl_alloc(ctx, (size_t)scene->body_count, 6 * sizeof *boxes);
     if (!boxes)
         return PL_ERROR_MEMORY;
@@ -44,11 +46,11 @@ static pl_status warn_of_bodies(const pl_scene *scene, const double *q)
     if (pairs > 1)
         snprintf(others, sizeof others, " (and %d more pair%s)", pairs - 1, pairs > 2 ? "s" : "");
     if (pairs > 0)
-        pl_log(
-            ctx, PL_LOG_WARNING,
-            "the boxes around bodies \"%s\" and \"%s\"%s meet at the start: bodies do not touch each "
-            "other, they pass through",
-            scene->bodies[first[0]].name, scene->bodies[first[1]].name, others);
+        pl_log(ctx, PL_LOG_WARNING,
+               "the boxes around bodies \"%s\" and \"%s\"%s meet at the start: without body_contact "
+               "bodies "
+               "pass through each other",
+               scene->bodies[first[0]].name, scene->bodies[first[1]].name, others);
     return PL_OK;
 }
 

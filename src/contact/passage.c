@@ -1,0 +1,141 @@
+/* Continuous collision detection. */
+#include "contact/passage.h"
+
+#include "core/vec.h"
+#include "mesh/bvh.h"
+
+#define FLOOR   0.1 /* of the distance that is kept, or of that at first */
+#define CAUTION 0.9 /* of the way that cannot lead to contact */
+#define MOST    10000
+
+typedef struct passage {
+    const pl_meet_search *s;
+    const pl_meet_rules *rules;
+    const double *q0, *q;
+    int item; /* the vertex, or the edge */
+    double kept;
+    int hit;
+} passage;
+
+static double clamp(double x)
+{
+    return fmin(fmax(x, 0), 1);
+}
+
+/* Between segments x[0] x[1] and x[2] x[3]. */
+static double segments_apart(const double x[12])
+{
+    double a[3], b[3], r[3];
+    pl_sub3(x + 3, x, a);
+    pl_sub3(x + 9, x + 6, b);
+    pl_sub3(x, x + 6, r);
+    double aa = pl_dot3(a, a), bb = pl_dot3(b, b), ab = pl_dot3(a, b), ar = pl_dot3(a, r),
+           br = pl_dot3(b, r), det = aa * bb - ab * ab;
+    double s = det > 0 ? clamp((ab * br - bb * ar) / det) : 0, t = (ab * s + br) / bb;
+    if (t < 0 || t > 1) {
+        t = clamp(t);
+        s = clamp((ab * t - ar) / aa);
+    }
+    for (int k = 0; k < 3; k++)
+        r[k] += s * a[k] - t * b[k];
+    return pl_norm3(r);
+}
+
+static double triangle_apart(const double x[12])
+{
+    pl_bvh_hit hit;
+    pl_triangle_closest(x + 3, x, &hit);
+    return hit.distance;
+}
+
+/* Whether four vertices, the first `first` of one piece, stay apart all the way. */
+static bool stays_apart(const passage *p, const int v[4], int first, double (*apart)(const double *))
+{
+    double x[12], u[12], mean[3] = {0}, speed[2] = {0};
+    for (int k = 0; k < 12; k++) {
+        size_t i = 3 * (size_t)v[k / 3] + (size_t)(k % 3);
+        x[k] = p->q0[i];
+        u[k] = p->q[i] - p->q0[i];
+        mean[k % 3] += u[k] / 4;
+    }
+    for (int k = 0; k < 4; k++) {
+        double own[3];
+        pl_sub3(u + 3 * k, mean, own);
+        speed[k >= first] = fmax(speed[k >= first], pl_norm3(own));
+    }
+    double fastest = speed[0] + speed[1], distance = apart(x), least = FLOOR * fmin(p->kept, distance);
+    double t = 0;
+    for (int i = 0; i < MOST; i++) {
+        double gain = CAUTION * (distance - least);
+        if (fastest * (1 - t) <= gain)
+            return true;
+        if (!(gain > 1e-3 * (p->kept - least)) && !(gain > 1e-9 * fastest))
+            return false;
+        t += gain / fastest;
+        double there[12];
+        for (int k = 0; k < 12; k++)
+            there[k] = x[k] + t * u[k];
+        distance = apart(there);
+        if (distance <= least)
+            return false;
+    }
+    return false;
+}
+
+static pl_status vertex_by_triangle(void *user, int triangle)
+{
+    passage *p = user;
+    const int *t = p->rules->surface->triangle + 3 * triangle, v[4] = {p->item, t[0], t[1], t[2]};
+    if (p->hit < 0 && !stays_apart(p, v, 1, triangle_apart))
+        p->hit = p->item;
+    return PL_OK;
+}
+
+static pl_status edge_by_triangle(void *user, int triangle)
+{
+    passage *p = user;
+    const pl_surface *f = p->rules->surface;
+    const int *e = f->edge + 2 * p->item;
+    for (int k = 0; k < 3 && p->hit < 0; k++) {
+        const int *other = f->edge + 2 * f->triangle_edge[3 * triangle + k];
+        const int v[4] = {e[0], e[1], other[0], other[1]};
+        if (!stays_apart(p, v, 2, segments_apart))
+            p->hit = e[0];
+    }
+    return PL_OK;
+}
+
+/* Pieces of body a by the triangles of body b. */
+static pl_status body_by_body(passage *p, int a, int b, bool edges)
+{
+    const pl_surface *f = p->rules->surface;
+    const pl_box *all = p->s->triangles[b].node;
+    pl_run of = edges ? f->of[a].edges : f->of[a].vertices;
+    for (int i = of.first; i < of.first + of.count && p->hit < 0; i++) {
+        p->item = edges ? i : f->vertex[i];
+        pl_box box = pl_box_around(edges ? 2 : 1, edges ? f->edge + 2 * i : &p->item, p->q0, p->q, 0);
+        if (pl_box_meets(&box, all))
+            PL_TRY(pl_boxes_find(&p->s->triangles[b], &box,
+                                 edges ? edge_by_triangle : vertex_by_triangle, p));
+    }
+    return PL_OK;
+}
+
+pl_status pl_passage_find(pl_meet_search *s, const pl_meet_rules *rules, const double *q0,
+                          const double *q, int *vertex)
+{
+    passage p = {.s = s, .rules = rules, .q0 = q0, .q = q, .hit = -1};
+    for (int b = 0; b < s->body_count; b++)
+        pl_boxes_fit(&s->triangles[b], q0, q, FLOOR * rules->offset[b]);
+    for (int a = 0; a < s->body_count; a++)
+        for (int b = 0; b < a; b++) {
+            if (!pl_box_meets(s->triangles[a].node, s->triangles[b].node))
+                continue;
+            p.kept = rules->offset[a] + rules->offset[b];
+            PL_TRY(body_by_body(&p, a, b, false));
+            PL_TRY(body_by_body(&p, b, a, false));
+            PL_TRY(body_by_body(&p, a, b, true));
+        }
+    *vertex = p.hit;
+    return PL_OK;
+}
