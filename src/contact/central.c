@@ -220,27 +220,31 @@ static double longest(const path *s, double take, const double *d_delta, const d
     return most;
 }
 
-/* The point a part t of a step away. Where friction would leave its cone by going straight, it goes
- * along it. */
-static void go(const path *s, double t, const double *d_delta, const double *d_lambda)
+/* The point a part t of the step away. Where friction would leave its cone by going straight, it goes
+ * along it: a detour that moves what other contacts are coupled to, so that at the end of the path it
+ * is the step that has to be shorter; false if so. */
+static bool go(const path *s, double t, double take, bool straight)
 {
     pl_central *c = s->c;
     for (int i = 0; i < 3 * s->on->count; i++) {
-        c->trial_delta[i] = c->delta[i] + t * d_delta[i];
-        c->trial_lambda[i] = c->lambda[i] + t * d_lambda[i];
+        c->trial_delta[i] = c->delta[i] + t * c->step_delta[i];
+        c->trial_lambda[i] = c->lambda[i] + t * c->step_lambda[i];
     }
     for (int k = 0; k < s->on->count; k++) {
         const pl_law *law = &s->on->laws[k];
         double *to = c->trial_lambda + 3 * k;
         const double *from = c->lambda + 3 * k;
         double room = room_of(law, from);
-        if (law->mu == 0 || room_of(law, to) >= (1 - s->with.take) * room)
+        if (law->mu == 0 || room_of(law, to) >= (1 - take) * room)
             continue;
-        double kept = room + t * room_rate(law, from, d_lambda + 3 * k);
+        if (straight)
+            return false;
+        double kept = room + t * room_rate(law, from, c->step_lambda + 3 * k);
         double length = hypot(to[1], to[2]), wanted = fmax(law->mu * to[0] - kept, 0);
         to[1] *= wanted / length;
         to[2] *= wanted / length;
     }
+    return true;
 }
 
 /* The mean of delta_n lambda_n. */
@@ -416,11 +420,9 @@ static bool descend(const path *s, int *iterations)
                 return false;
         }
         last = longest(s, take, c->step_delta, c->step_lambda);
-        go(s, last, c->step_delta, c->step_lambda);
-        while (!near && last > 0.1 * JAMMED && !is_even(s, tau)) {
+        bool straight = tau < 2 * NEARLY * s->on->laws[0].epsilon2;
+        while (!(go(s, last, take, straight) && (near || is_even(s, tau))) && last > 0.1 * JAMMED)
             last *= 0.7;
-            go(s, last, c->step_delta, c->step_lambda);
-        }
         memcpy(c->delta, c->trial_delta, size);
         memcpy(c->lambda, c->trial_lambda, size);
         jams = last < JAMMED ? jams + 1 : 0;
