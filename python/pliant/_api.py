@@ -154,6 +154,9 @@ pl_scene_def._fields_ = [
     ("max_splits", c_int),
     ("contact_epsilon2", c_double),
     ("contact_margin", c_double),
+    ("body_contact", c_bool),
+    ("body_friction", c_double),
+    ("body_offset", c_double),
     ("solver", pl_solver_kind),
     ("integrator", pl_integrator),
 ]
@@ -382,11 +385,12 @@ PL_DENSITY = 12
 PL_BENDING = 13
 PL_DAMPING = 14
 PL_FRICTION = 15
-PL_COMPLIANCE = 16
-PL_ATTACHMENT_COMPLIANCE = 17
-PL_MUSCLE_STIFFNESS = 18
-PL_CABLE_COMPLIANCE = 19
-PL_CHANNEL_COUNT = 20
+PL_BODY_FRICTION = 16
+PL_COMPLIANCE = 17
+PL_ATTACHMENT_COMPLIANCE = 18
+PL_MUSCLE_STIFFNESS = 19
+PL_CABLE_COMPLIANCE = 20
+PL_CHANNEL_COUNT = 21
 pl_channel = c_int
 pl_channels = c_ulonglong
 PL_START = 0
@@ -439,6 +443,12 @@ class pl_params(Structure):
     pass
 
 
+PL_CONTACT_COLLIDER = 0
+PL_CONTACT_FACE = 1
+PL_CONTACT_EDGE = 2
+PL_CONTACT_VERTEX = 3
+PL_CONTACT_EDGES = 4
+pl_contact_kind = c_int
 
 
 class pl_contact(Structure):
@@ -449,6 +459,7 @@ pl_contact._fields_ = [
     ("count", c_int),
     ("vertex", c_int * 4),
     ("weight", c_double * 4),
+    ("kind", pl_contact_kind),
     ("collider", c_int),
     ("normal", c_double * 3),
     ("gap", c_double),
@@ -467,7 +478,7 @@ pl_state._fields_ = [
     ("v", POINTER(c_double)),
     ("time", c_double),
     ("step", c_int),
-    ("input", POINTER(c_double) * 20),
+    ("input", POINTER(c_double) * 21),
     ("contact_count", c_int),
     ("contact_capacity", c_int),
     ("contacts", POINTER(pl_contact)),
@@ -484,7 +495,7 @@ class pl_inputs(Structure):
 
 
 pl_inputs._fields_ = [
-    ("of", POINTER(c_double) * 20),
+    ("of", POINTER(c_double) * 21),
 ]
 PL_STAGE_LOCAL = 0
 PL_STAGE_ASSEMBLE = 1
@@ -554,7 +565,7 @@ class pl_gradient(Structure):
 pl_gradient._fields_ = [
     ("wanted", pl_channels),
     ("steps", c_int),
-    ("of", POINTER(c_double) * 20),
+    ("of", POINTER(c_double) * 21),
 ]
 PL_ADJOINT_AUTO = 0
 PL_ADJOINT_DIRECT = 1
