@@ -162,7 +162,7 @@ static void test_inverse_told_by_factor(void **state)
     build(ctx, &f, STEP);
     assert_false(pl_delassus_invert(ctx, &f.d, CONTACTS));
     place(ctx, &f.set, 1, 0.2);
-    f.set.touching = CONTACTS - 1; /* nor what is no contact */
+    f.set.single = CONTACTS - 1; /* nor what is no contact of one vertex */
     pl_delassus_reset(&f.d);
     build(ctx, &f, STEP);
     assert_false(pl_delassus_invert(ctx, &f.d, CONTACTS));

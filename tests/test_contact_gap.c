@@ -10,7 +10,7 @@ static void contact_at(const double *q0, const double *q, uint64_t *seed, pl_con
     static const double weights[2] = {0.75, 0.25};
     pl_contact_point *p = set->points;
     *p = (pl_contact_point){.count = 2};
-    set->count = set->touching = 1;
+    set->count = set->single = set->touching = 1;
     set->entry_count = 2;
     double turn[4], length = 0;
     for (int k = 0; k < 4; k++) {

@@ -42,14 +42,14 @@ static void bodies_in_the_same_place(void **state)
 {
     (void)state;
     expect_log(2, (double[][3]){{0, 0, 1}, {0.05, 0.05, 1.05}},
-               "the boxes around bodies \"cube0\" and \"cube1\" meet at the start: bodies do not touch "
-               "each other, they pass through\n");
+               "the boxes around bodies \"cube0\" and \"cube1\" meet at the start: without "
+               "body_contact bodies pass through each other\n");
     expect_log(3, (double[][3]){{5, 0, 1}, {0, 0, 1}, {0, 0, 1.0999}},
-               "the boxes around bodies \"cube1\" and \"cube2\" meet at the start: bodies do not touch "
-               "each other, they pass through\n");
+               "the boxes around bodies \"cube1\" and \"cube2\" meet at the start: without "
+               "body_contact bodies pass through each other\n");
     expect_log(3, (double[][3]){{0, 0, 1}, {0.01, 0, 1}, {0.02, 0, 1}},
                "the boxes around bodies \"cube0\" and \"cube1\" (and 2 more pairs) meet at the start: "
-               "bodies do not touch each other, they pass through\n");
+               "without body_contact bodies pass through each other\n");
     expect_log(3, (double[][3]){{0, 0, 1}, {0.101, 0, 1}, {0, 0, 1.101}}, "");
 }
 

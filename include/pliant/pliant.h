@@ -496,18 +496,18 @@ typedef enum pl_channel {
     PL_CABLE_LENGTH,  /* m, of every cable: what it is drawn to */
     PL_PRESSURE,      /* Pa, of every chamber */
     /* parameters, that stay as they are during a rollout */
-    PL_YOUNG,         /* Pa, of every element */
-    PL_POISSON,       /* of every element */
-    PL_DENSITY,       /* kg/m^3, of every element */
-    PL_BENDING,       /* flexural rigidity, N m, of every element of cloth */
-    PL_DAMPING,       /* mass-proportional, 1/s, of every element */
-    PL_FRICTION,      /* of every collider with every body, [collider_count, body_count] */
-    PL_BODY_FRICTION, /* of bodies with each other, [body_count, body_count]: a pair's is in the row
-                         of the one that was added first */
-    PL_COMPLIANCE,    /* m/N, of every pin */
+    PL_YOUNG,                 /* Pa, of every element */
+    PL_POISSON,               /* of every element */
+    PL_DENSITY,               /* kg/m^3, of every element */
+    PL_BENDING,               /* flexural rigidity, N m, of every element of cloth */
+    PL_DAMPING,               /* mass-proportional, 1/s, of every element */
+    PL_FRICTION,              /* of every collider with every body, [collider_count, body_count] */
+    PL_COMPLIANCE,            /* m/N, of every pin */
     PL_ATTACHMENT_COMPLIANCE, /* m/N, of every attachment */
     PL_MUSCLE_STIFFNESS,      /* Pa, of every muscle */
     PL_CABLE_COMPLIANCE,      /* m/N, of every cable */
+    PL_BODY_FRICTION, /* of bodies with each other, [body_count, body_count]: a pair's is in the row
+                         of the one that was added first */
     PL_CHANNEL_COUNT
 } pl_channel;
 

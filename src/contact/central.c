@@ -11,6 +11,7 @@
 #define START          0.3  /* of the motion without forces: how far apart contacts are at first */
 #define NEARLY         10   /* times eps^2: products below this are brought there by Newton's method */
 #define CLOSE          1e-6 /* relative error of the products at the end */
+#define SOON           0.1  /* relative error from which on Newton's steps are its full length */
 #define CORRECTED      0.9  /* of the plain step that the corrected one may be short of */
 
 /* How carefully it goes: what of a positive number a step may take, the least part of tau to aim for,
@@ -411,7 +412,7 @@ static bool descend(const path *s, int *iterations)
             return false;
         double tau = s->on->laws[0].epsilon2, take = s->with.take;
         if (near) {
-            take = fmax(0.99, 1 - error);
+            take = error < SOON ? fmax(0.99, 1 - error) : take;
             if (!find_step(s, tau, false, 0, c->step_delta, c->step_lambda))
                 return false;
         } else {
@@ -421,7 +422,8 @@ static bool descend(const path *s, int *iterations)
         }
         last = longest(s, take, c->step_delta, c->step_lambda);
         bool straight = tau < 2 * NEARLY * s->on->laws[0].epsilon2;
-        while (!(go(s, last, take, straight) && (near || is_even(s, tau))) && last > 0.1 * JAMMED)
+        while (!(go(s, last, take, straight) && (error < SOON || is_even(s, tau))) &&
+               last > 0.1 * JAMMED)
             last *= 0.7;
         memcpy(c->delta, c->trial_delta, size);
         memcpy(c->lambda, c->trial_lambda, size);

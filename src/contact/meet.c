@@ -233,7 +233,8 @@ pl_status pl_meet_find(pl_context *ctx, pl_meet_search *m, const pl_meet_rules *
             PL_TRY(edges_by_body(&s, a, b));
             PL_TRY(edges_by_body(&s, b, a));
         }
-    qsort(m->found, (size_t)m->count, sizeof *m->found, compare);
+    if (m->count > 0)
+        qsort(m->found, (size_t)m->count, sizeof *m->found, compare);
     int kept = 0;
     for (int i = 0; i < m->count; i++)
         if (i == 0 || compare(&m->found[i], &m->found[kept - 1]) != 0)
