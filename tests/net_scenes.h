@@ -20,6 +20,7 @@ enum {
     NET_INPUTS = 1 << 8,   /* forces, wind, pins and poses are given step by step, not by tables */
     NET_CABLES = 1 << 9,   /* one that slides from a fixed point through the body, and one held at its
                               points   that also pushes */
+    NET_BLOCK = 1 << 10,   /* a second body, a block that falls on the first, which it touches */
 };
 
 typedef struct net_scene {
@@ -116,6 +117,9 @@ static const net_scene net_scenes[] = {
      .velocity = {0.3, 0, -2}, .tilt = 0.3, .gap = 4e-3, .shape = PL_HALF_SPACE, .friction = 0.15,
      .solver = PL_SOLVER_CONSTANT, .integrator = PL_BDF2, .time_step = 0.05, .max_iterations = 20,
      .slack = 5, .first = 60, .steps = 6}, /* corrections by the constant matrix leave more */
+    {"stacked", .model = PL_NEO_HOOKEAN, .reading = PL_EXACT, .nodes = {4, 3, 2}, .young = 1e5,
+     .damping = 0.4, .parts = NET_COLLIDER | NET_BLOCK, .tilt = 1, .gap = 2e-4, .shape = PL_HALF_SPACE,
+     .friction = 0.3, .first = 58, .steps = 12},
 };
 
 enum { NET_SCENES = sizeof net_scenes / sizeof *net_scenes };
@@ -225,6 +229,17 @@ static inline void net_sheet(test_world *w)
     assert_ok(w->ctx, pl_scene_add_wind(w->scene, &wind, NULL));
 }
 
+static inline void net_block(test_world *w)
+{
+    pl_body_def block = world_body(PL_NEO_HOOKEAN, PL_EXACT, 2e5);
+    block.damping = 1;
+    pl_mesh *mesh = world_grid(w->ctx, 3, 2, 2, 0.03, 0, 0, 0);
+    double about[4], to[3] = {-0.021, -0.012, 0.043};
+    world_turn(0, 0, 1, 0.2, about);
+    pl_mesh_transform(mesh, 1, about, to);
+    world_add(w, block, mesh);
+}
+
 static inline void net_cables(test_world *w)
 {
     static const double time[] = {0, 1}, length[] = {0.31, 0.1};
@@ -252,6 +267,8 @@ static inline test_world net_world(pl_context *ctx, const net_scene *s, double t
     def.solver = s->solver;
     def.integrator = s->integrator;
     def.max_iterations = s->max_iterations > 0 ? s->max_iterations : def.max_iterations;
+    def.body_contact = s->parts & NET_BLOCK;
+    def.body_friction = 0.2;
     test_world w = world_new(ctx, def);
     body.damping = s->damping;
     body.bending = s->bending;
@@ -271,6 +288,8 @@ static inline test_world net_world(pl_context *ctx, const net_scene *s, double t
         net_collider(&w, s);
     if (s->parts & NET_SHEET)
         net_sheet(&w);
+    if (s->parts & NET_BLOCK)
+        net_block(&w);
     if (s->parts & NET_CABLES)
         net_cables(&w);
     world_start(&w);
