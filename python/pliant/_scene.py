@@ -443,6 +443,7 @@ class Scene(Actuators, Owner):
     def get(self, name: str) -> Array:
         """A parameter as an array shaped as shape_of tells: young (Pa), poisson, density (kg/m^3),
         bending (N m), damping (1/s) are [element_count], friction [collider_count, body_count],
+        body_friction [body_count, body_count] (of a pair the row of the body that comes first),
         compliance (m/N) [pin_count], attachment_compliance and cable_compliance (m/N) and
         muscle_stiffness (Pa) one each."""
         c = channel(name, PARAMETERS)

@@ -237,3 +237,26 @@ def test_nothing_is_broadcast_to_nothing(context, call, message):
     with pytest.raises(ValueError, match=message):
         call(scene)
     scene.rollout(5, force=np.zeros((5, 0, 3)), wind=np.zeros((0, 3)))
+
+
+def test_bodies_touch_each_other(context):
+    scene = pliant.Scene(body_contact=True, body_friction=0.3, body_offset=5e-4, context=context)
+    upper = pliant.Mesh.box((0.1, 0.1, 0.1), 0.05, context=context)
+    upper.transform(translation=(0.043, 0.037, 0.1015))
+    scene.add_body(pliant.Mesh.box((0.2, 0.2, 0.1), 0.05, context=context), young=1e5)
+    scene.add_body(upper, young=1e5)
+    scene.add_collider("half_space", position=(0, 0, -1e-4), friction=0.5)
+    state = scene.state()
+    for _ in range(60):
+        scene.step(state)
+    between = state.contacts[state.contacts["collider"] < 0]
+    assert len(between) and (between["gap"] > 0).all()
+    side = np.where(between["vertex"][:, 0] >= len(scene.bodies[0].mesh.vertices), 1, -1)
+    carried = (side * between["force_normal"] * between["normal"][:, 2]).sum()
+    assert carried == pytest.approx(9.81, rel=0.02)  # a litre of water's weight, faces being nearly level
+    assert scene.get("body_friction").shape == (2, 2)
+    overlapping = pliant.Scene(body_contact=True, context=context)
+    for _ in range(2):
+        overlapping.add_body(upper, young=1e5)
+    with pytest.raises(pliant.ArgumentError, match="apart"):
+        overlapping.step(overlapping.state())
