@@ -136,14 +136,13 @@ done:
 }
 
 /* Contacts at their places with the tape's forces. */
-static pl_status place_contacts(pl_linear *l, int m, const pl_tape_contact *tape)
+static pl_status place_contacts(pl_linear *l, const pl_tape_entry *entry)
 {
     pl_contact_set *set = &l->contacts;
     pl_obstacles o = pl_substep_obstacles(&l->sub, l->shapes);
     pl_contact_set_clear(set);
-    for (int c = 0; c < m; c++) {
-        PL_TRY(pl_tape_place(&l->sub, &o, &tape[c], set));
-    }
+    for (int c = 0; c < entry->contact_count; c++)
+        PL_TRY(pl_tape_place(&l->sub, &o, entry, c, set));
     return PL_OK;
 }
 
@@ -172,14 +171,14 @@ static void linearise_laws(pl_linear *l)
     }
 }
 
-pl_status pl_linear_setup(pl_linear *l, const double *q, int contact_count,
-                          const pl_tape_contact *contacts)
+pl_status pl_linear_setup(pl_linear *l, const pl_tape_entry *entry)
 {
-    PL_TRY(reserve(l, contact_count + pl_rows_count(l->scene)));
+    const double *q = entry->q;
+    PL_TRY(reserve(l, entry->contact_count + pl_rows_count(l->scene)));
     l->q = q;
     for (int i = 0; i < 3 * l->n; i++)
         l->u[i] = q[i] - l->sub.q0[i];
-    PL_TRY(place_contacts(l, contact_count, contacts));
+    PL_TRY(place_contacts(l, entry));
     PL_TRY(pl_rows_add(&l->sub, &l->contacts));
     pl_rows_place(&l->sub, q, &l->contacts);
     linearise_laws(l);

@@ -72,10 +72,9 @@ typedef struct pl_linear {
 pl_status pl_linear_create(pl_sim *sim, const pl_adjoint_def *def, pl_linear *out);
 void pl_linear_free(pl_linear *l);
 
-/* Sets up l->sub's system at q: tangent, contacts with their forces, law derivatives. The pointers of
- * l->sub must be set. */
-pl_status pl_linear_setup(pl_linear *l, const double *q, int contact_count,
-                          const pl_tape_contact *contacts);
+/* Sets up l->sub's system at the end of the substep: tangent, contacts with their forces, law
+ * derivatives. The pointers of l->sub must be set. */
+pl_status pl_linear_setup(pl_linear *l, const pl_tape_entry *entry);
 
 /* Solves for l->solution = (z, w) or (dq, dlambda) from l->rhs; PL_ERROR_CONVERGENCE when the true
  * residual stays above the tolerance. */

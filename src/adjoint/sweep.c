@@ -61,9 +61,9 @@ static pl_status note_touched(pl_linear *l, const pl_tape_entry *e)
                    l->ahead_count + 4 * e->contact_count, sizeof *l->ahead));
     for (int c = 0; c < e->contact_count; c++) {
         const pl_tape_contact *t = &e->contacts[c];
-        int count = t->collider >= 0 ? 1 : pl_meeting_count(t->meeting.kind);
-        for (int k = 0; k < count; k++)
-            l->ahead[l->ahead_count++] = t->meeting.vertex[k];
+        const pl_meeting *m = t->collider >= 0 ? NULL : &e->meetings[t->vertex];
+        for (int k = 0; k < (m ? pl_meeting_count(m->kind) : 1); k++)
+            l->ahead[l->ahead_count++] = m ? m->vertex[k] : t->vertex;
     }
     return PL_OK;
 }
@@ -133,5 +133,5 @@ pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_sta
     sub->pose_start = s->pose_start;
     sub->live = e->live;
     PL_TRY(look_ahead(s, tape, k));
-    return pl_linear_setup(&s->linear, e->q, e->contact_count, e->contacts);
+    return pl_linear_setup(&s->linear, e);
 }

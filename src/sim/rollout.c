@@ -13,6 +13,7 @@ static size_t entry_bytes(const pl_sim *sim, const pl_tape_entry *e)
 {
     return sizeof *e + sizeof(double) * 3 * (size_t)sim->scene->vertex_count +
            sizeof *e->contacts * (size_t)e->contact_count +
+           sizeof *e->meetings * (size_t)e->meeting_count +
            sizeof *e->live * (size_t)pl_rows_count(sim->scene);
 }
 
@@ -22,6 +23,7 @@ void pl_tape_drop(const pl_sim *sim, pl_tape *tape, int count)
         tape->bytes -= entry_bytes(sim, &tape->entries[k]);
         pl_free(sim->ctx, tape->entries[k].q);
         pl_free(sim->ctx, tape->entries[k].contacts);
+        pl_free(sim->ctx, tape->entries[k].meetings);
         pl_free(sim->ctx, tape->entries[k].live);
     }
     tape->count -= count;
@@ -34,26 +36,32 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
     pl_tape *tape = user;
     pl_context *ctx = sim->ctx;
     pl_status status = PL_OK;
-    int m = sim->solver.space.set.touching, live = pl_rows_count(sim->scene);
+    const pl_contact_set *set = &sim->solver.space.set;
+    int m = set->touching, live = pl_rows_count(sim->scene);
     pl_tape_entry e = {.step = sub->step,
                        .from = sub->from,
                        .to = sub->to,
                        .length = sub->length,
                        .scheme = sub->scheme,
-                       .contact_count = m};
+                       .contact_count = m,
+                       .meeting_count = m - set->single};
     PL_CHECK(
         pl_grow(ctx, (void **)&tape->entries, &tape->capacity, tape->count + 1, sizeof *tape->entries),
         done);
     PL_NEW(ctx, e.q, 3 * sim->scene->vertex_count, done);
     PL_NEW(ctx, e.contacts, m, done);
+    PL_NEW(ctx, e.meetings, e.meeting_count, done);
     PL_NEW(ctx, e.live, live, done);
     memcpy(e.live, sim->solver.live, sizeof(double) * (size_t)live);
     memcpy(e.q, sim->solver.iterate, sizeof(double) * 3 * (size_t)sim->scene->vertex_count);
     for (int c = 0; c < m; c++) {
-        const pl_contact_point *p = &sim->solver.space.set.points[c];
-        e.contacts[c] = (pl_tape_contact){.collider = p->collider, .meeting = p->meeting};
-        e.contacts[c].meeting.vertex[0] = p->vertex;
+        const pl_contact_point *p = &set->points[c];
+        e.contacts[c] = (pl_tape_contact){.vertex = p->vertex, .collider = p->collider};
         memcpy(e.contacts[c].lambda, p->lambda, sizeof p->lambda);
+        if (p->meets) {
+            e.contacts[c].vertex = c - set->single;
+            e.meetings[c - set->single] = p->meeting;
+        }
     }
     tape->bytes += entry_bytes(sim, &e);
     tape->entries[tape->count++] = e;
@@ -61,22 +69,24 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
 done:
     pl_free(ctx, e.q);
     pl_free(ctx, e.contacts);
+    pl_free(ctx, e.meetings);
     pl_free(ctx, e.live);
     return status;
 }
 
 pl_status pl_tape_place(const pl_substep *sub, const pl_obstacles *obstacles,
-                        const pl_tape_contact *contact, pl_contact_set *set)
+                        const pl_tape_entry *entry, int c, pl_contact_set *set)
 {
     pl_context *ctx = sub->scene->ctx;
-    int v = contact->meeting.vertex[0];
+    const pl_tape_contact *contact = &entry->contacts[c];
+    int v = contact->vertex;
     if (contact->collider >= 0) {
         pl_contact_point p;
         pl_contact_place(obstacles, v, contact->collider, sub->q0 + 3 * (size_t)v, &p);
         PL_TRY(pl_contact_set_touch(ctx, set, &p));
     } else {
         pl_meet_rules rules = pl_substep_meet_rules(sub);
-        PL_TRY(pl_meet_add(ctx, &rules, &contact->meeting, sub->q0, set));
+        PL_TRY(pl_meet_add(ctx, &rules, &entry->meetings[v], sub->q0, set));
     }
     memcpy(set->points[set->count - 1].lambda, contact->lambda, sizeof contact->lambda);
     return PL_OK;
@@ -299,7 +309,7 @@ static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
                       .pose_start = drive.of[PL_COLLIDER_POSE]};
     pl_obstacles obstacles = pl_substep_obstacles(&sub, sim->solver.shapes);
     for (int c = 0; c < e->contact_count; c++) {
-        PL_CHECK(pl_tape_place(&sub, &obstacles, &e->contacts[c], &set), done);
+        PL_CHECK(pl_tape_place(&sub, &obstacles, e, c, &set), done);
         out[c] = pl_contact_tell(&set, c, u);
     }
 done:

@@ -6,9 +6,8 @@
 #include "sim/sim.h"
 
 typedef struct pl_tape_contact {
-    int collider;       /* -1: between bodies */
-    pl_meeting meeting; /* where; of a contact with a collider only its first vertex */
-    double lambda[3];   /* in the contact's frame, N */
+    int vertex, collider; /* -1: between bodies, `vertex` then being which of the entry's meetings */
+    double lambda[3];     /* in the contact's frame, N */
 } pl_tape_contact;
 
 typedef struct pl_tape_entry {
@@ -19,7 +18,9 @@ typedef struct pl_tape_entry {
     double *q; /* [n, 3] at its end */
     int contact_count;
     pl_tape_contact *contacts;
-    double *live; /* forces of live rows */
+    int meeting_count;
+    pl_meeting *meetings; /* of the contacts between bodies */
+    double *live;         /* forces of live rows */
 } pl_tape_entry;
 
 typedef struct pl_tape {
@@ -47,9 +48,9 @@ struct pl_rollout {
     size_t bytes;           /* most that tape and kept states took so far */
 };
 
-/* A contact of the tape at its place in the substep, added to the set. */
+/* Contact c of the tape at its place in the substep, added to the set. */
 pl_status pl_tape_place(const pl_substep *sub, const pl_obstacles *obstacles,
-                        const pl_tape_contact *contact, pl_contact_set *set);
+                        const pl_tape_entry *entry, int c, pl_contact_set *set);
 /* Takes the first `count` entries off. */
 void pl_tape_drop(const pl_sim *sim, pl_tape *tape, int count);
 
