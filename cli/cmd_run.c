@@ -19,7 +19,7 @@ typedef struct run_options {
 typedef struct run_result {
     pl_status status;
     bool output_failed; /* the failure is a file's, not the simulation's */
-    int steps, iterations, splits, most_contacts;
+    int steps, iterations, splits, choices, most_contacts;
     double seconds;
     pl_step_info last;
 } run_result;
@@ -42,6 +42,7 @@ static run_result simulate(pl_sim *sim, pl_state *state, int steps, pl_output *o
         result.steps++;
         result.iterations += info.iterations;
         result.splits += info.splits;
+        result.choices += info.choices;
         result.most_contacts =
             info.contacts > result.most_contacts ? info.contacts : result.most_contacts;
         result.last = info;
@@ -58,13 +59,13 @@ static int print_json(const char *scene, const run_options *options, const pl_st
                       const run_result *r)
 {
     return cli_json_print(json_pack(
-        "{s:s, s:s, s:i, s:f, s:f, s:f, s:i, s:i, s:i, s:{s:o, s:o, s:o}, s:s?}", "scene", scene,
+        "{s:s, s:s, s:i, s:f, s:f, s:f, s:i, s:i, s:i, s:i, s:{s:o, s:o, s:o}, s:s?}", "scene", scene,
         "outcome", r->status == PL_OK ? "completed" : pl_status_name(r->status), "steps", r->steps,
         "time", state->time, "seconds", r->seconds, "milliseconds_per_step",
         r->steps ? 1e3 * r->seconds / r->steps : 0.0, "iterations", r->iterations, "splits", r->splits,
-        "most_contacts", r->most_contacts, "energy", "kinetic", cli_json_number(r->last.energy_kinetic),
-        "elastic", cli_json_number(r->last.energy_elastic), "gravity",
-        cli_json_number(r->last.energy_gravity), "output", options->out));
+        "choices", r->choices, "most_contacts", r->most_contacts, "energy", "kinetic",
+        cli_json_number(r->last.energy_kinetic), "elastic", cli_json_number(r->last.energy_elastic),
+        "gravity", cli_json_number(r->last.energy_gravity), "output", options->out));
 }
 
 static void print_text(const char *scene, const run_options *options, const run_result *r)
@@ -75,6 +76,8 @@ static void print_text(const char *scene, const run_options *options, const run_
                (double)r->iterations / r->steps, r->most_contacts);
     if (r->splits)
         printf(", %d splits", r->splits);
+    if (r->choices)
+        printf(", %d choices between two solutions", r->choices);
     printf("\n");
     if (options->out)
         printf("written to %s\n", options->out);

@@ -42,7 +42,7 @@ static void momentum_is_kept(void **state)
     add_block(&w, 4, 4, 4, 0.05, 0, 0, 0, 0, 1e5, 0, 1);
     add_block(&w, 4, 4, 4, 0.05, 0.03, 0.02, 0.17, 0.3, 2e5, 0.2, -1);
     world_start(&w);
-    double before[3], after[3], most = 0, force = 0;
+    double before[3], after[3], most = 0;
     momentum(&w, before);
     for (int k = 0; k < 12; k++) {
         pl_step_info info;
@@ -52,7 +52,6 @@ static void momentum_is_kept(void **state)
             most = fmax(most, w.state->contacts[c].force_normal);
             assert_true(w.state->contacts[c].gap > 0);
         }
-        force += most;
     }
     assert_true(most > 0.1);
     momentum(&w, after);

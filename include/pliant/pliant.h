@@ -664,6 +664,8 @@ typedef struct pl_step_info {
     int linear_solves;    /* applications of a factor */
     int factorizations;
     int splits;      /* times the step was halved */
+    int choices;     /* times that two solutions were found: the one of lower incremental potential
+                        was taken */
     int contacts;    /* candidates at the end */
     double residual; /* largest vertex move of the last Newton step, m (before it was made), or how
                         far a body as a whole is from balance after it, if that is more */

@@ -517,6 +517,7 @@ pl_step_info._fields_ = [
     ("linear_solves", c_int),
     ("factorizations", c_int),
     ("splits", c_int),
+    ("choices", c_int),
     ("contacts", c_int),
     ("residual", c_double),
     ("complementarity", c_double),

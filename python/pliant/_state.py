@@ -31,6 +31,7 @@ class StepInfo:
     linear_solves: int
     factorizations: int
     splits: int  #: times the step was halved
+    choices: int  #: times that two solutions were found and the one of lower incremental potential taken
     contacts: int
     residual: float  #: largest vertex move of the last Newton step, m
     complementarity: float

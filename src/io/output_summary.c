@@ -31,15 +31,17 @@ static json_t *stages(const double milliseconds[PL_STAGE_COUNT])
 static json_t *step_entry(const pl_step_record *record)
 {
     const pl_step_info *i = &record->info;
-    return json_pack(
-        "{s:i, s:o, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o}",
-        "step", record->step, "time", number(record->time), "converged", (int)i->converged,
-        "iterations", i->iterations, "inner_iterations", i->inner_iterations, "linear_solves",
-        i->linear_solves, "factorizations", i->factorizations, "splits", i->splits, "contacts",
-        i->contacts, "residual", number(i->residual), "complementarity", number(i->complementarity),
-        "cone_violation", number(i->cone_violation), "penetration", number(i->penetration), "energy",
-        "kinetic", number(i->energy_kinetic), "elastic", number(i->energy_elastic), "gravity",
-        number(i->energy_gravity), "milliseconds", stages(i->milliseconds));
+    return json_pack("{s:i, s:o, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:{s:o, "
+                     "s:o, s:o}, s:o}",
+                     "step", record->step, "time", number(record->time), "converged", (int)i->converged,
+                     "iterations", i->iterations, "inner_iterations", i->inner_iterations,
+                     "linear_solves", i->linear_solves, "factorizations", i->factorizations, "splits",
+                     i->splits, "choices", i->choices, "contacts", i->contacts, "residual",
+                     number(i->residual), "complementarity", number(i->complementarity),
+                     "cone_violation", number(i->cone_violation), "penetration", number(i->penetration),
+                     "energy", "kinetic", number(i->energy_kinetic), "elastic",
+                     number(i->energy_elastic), "gravity", number(i->energy_gravity), "milliseconds",
+                     stages(i->milliseconds));
 }
 
 static json_t *totals(const pl_output *output)
@@ -52,6 +54,7 @@ static json_t *totals(const pl_output *output)
         sum.linear_solves += i->linear_solves;
         sum.factorizations += i->factorizations;
         sum.splits += i->splits;
+        sum.choices += i->choices;
         sum.contacts = i->contacts > sum.contacts ? i->contacts : sum.contacts;
         sum.residual = fmax(sum.residual, i->residual);
         sum.complementarity = fmax(sum.complementarity, i->complementarity);
@@ -61,14 +64,15 @@ static json_t *totals(const pl_output *output)
         for (int s = 0; s < PL_STAGE_COUNT; s++)
             sum.milliseconds[s] += i->milliseconds[s];
     }
-    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "iterations",
+    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "iterations",
                      sum.iterations, "inner_iterations", sum.inner_iterations, "linear_solves",
                      sum.linear_solves, "factorizations", sum.factorizations, "splits", sum.splits,
-                     "most_contacts", sum.contacts, "largest_residual", number(sum.residual),
-                     "largest_complementarity", number(sum.complementarity), "largest_cone_violation",
-                     number(sum.contacts > 0 ? sum.cone_violation : 0), "deepest_penetration",
-                     number(sum.penetration), "milliseconds", stages(sum.milliseconds),
-                     "wall_milliseconds", number(pl_milliseconds() - output->started));
+                     "choices", sum.choices, "most_contacts", sum.contacts, "largest_residual",
+                     number(sum.residual), "largest_complementarity", number(sum.complementarity),
+                     "largest_cone_violation", number(sum.contacts > 0 ? sum.cone_violation : 0),
+                     "deepest_penetration", number(sum.penetration), "milliseconds",
+                     stages(sum.milliseconds), "wall_milliseconds",
+                     number(pl_milliseconds() - output->started));
 }
 
 static json_t *bodies(const pl_output *output)

@@ -169,6 +169,13 @@ static void take_reactions(pl_newton *s)
 pl_status pl_newton_guess(pl_newton *s)
 {
     pl_solver *solver = s->solver;
+    if (s->from) {
+        memcpy(solver->iterate, s->from, sizeof(double) * 3 * (size_t)solver->n);
+        if (pl_newton_evaluate(s, solver->iterate)) {
+            s->energy = s->potential;
+            return PL_OK;
+        }
+    }
     double c[PL_FORECAST_TERMS], left, h2 = s->sub->h * s->sub->h, there = INFINITY;
     int terms = pl_forecast_fit(&solver->memory.forecast, c, &left);
     if (terms >= FEWEST_TERMS)

@@ -227,24 +227,59 @@ static pl_status iterate(pl_newton *s, pl_substep_result *out)
     return PL_OK;
 }
 
+static pl_status solve_from(pl_newton *s, const double *from, const pl_state *warm,
+                            pl_substep_result *out)
+{
+    pl_solver *solver = s->solver;
+    const pl_substep *sub = s->sub;
+    *s = (pl_newton){.solver = solver,
+                     .sub = sub,
+                     .from = from,
+                     .stale = true,
+                     .fresh_rate = 1e-3,
+                     .patience = s->patience};
+    *out = (pl_substep_result){.reason = "not started"};
+    PL_TRY(pl_newton_begin(s, warm));
+    if (solver->matrix.kind == PL_FACTOR_NONE || solver->matrix.h != sub->h ||
+        solver->matter->method == PL_SOLVER_DIRECT || pl_newton_worn(solver)) {
+        PL_TRY(pl_newton_refresh(s));
+    } else {
+        PL_TRY(pl_newton_prepare(s));
+        PL_TRY(pl_newton_correct(s, solver->iterate, solver->move, &s->norm));
+    }
+    return iterate(s, out);
+}
+
+/* The lower of the solution just found and the one that another start leads to, if there is one. */
+static pl_status choose(pl_newton *s, const pl_state *warm, pl_substep_result *out)
+{
+    pl_solver *solver = s->solver;
+    double first = pl_roots_potential(s), h2 = s->sub->h * s->sub->h;
+    memcpy(solver->root, solver->iterate, sizeof(double) * 3 * (size_t)solver->n);
+    pl_status status = solve_from(s, solver->combined, warm, out);
+    if (status != PL_OK && status != PL_ERROR_NUMERIC)
+        return status;
+    bool found = status == PL_OK && out->converged;
+    if (found && !pl_roots_differ(s, solver->root))
+        return PL_OK;
+    double second = found ? pl_roots_potential(s) : INFINITY;
+    solver->meter.info.choices += found;
+    if (found)
+        pl_log(solver->ctx, PL_LOG_INFO,
+               "step %d: two solutions, of incremental potential %.6g and %.6g J", s->sub->step + 1,
+               first / h2, second / h2);
+    return second < first ? PL_OK : solve_from(s, solver->root, warm, out);
+}
+
 pl_status pl_substep_solve(pl_solver *solver, const pl_substep *sub, bool may_split,
                            const pl_state *warm, pl_substep_result *out)
 {
-    pl_newton s = {.solver = solver,
-                   .sub = sub,
-                   .stale = true,
-                   .fresh_rate = 1e-3,
-                   .patience = may_split ? PATIENCE : INT_MAX};
-    *out = (pl_substep_result){.reason = "not started"};
-    PL_TRY(pl_newton_begin(&s, warm));
-    if (solver->matrix.kind == PL_FACTOR_NONE || solver->matrix.h != sub->h ||
-        solver->matter->method == PL_SOLVER_DIRECT || pl_newton_worn(solver)) {
-        PL_TRY(pl_newton_refresh(&s));
-    } else {
-        PL_TRY(pl_newton_prepare(&s));
-        PL_TRY(pl_newton_correct(&s, solver->iterate, solver->move, &s.norm));
-    }
-    PL_TRY(iterate(&s, out));
+    pl_newton s = {.solver = solver, .sub = sub, .patience = may_split ? PATIENCE : INT_MAX};
+    int before = solver->meter.info.iterations;
+    PL_TRY(solve_from(&s, NULL, warm, out));
+    if (out->converged &&
+        pl_roots_doubtful(&s, solver->meter.info.iterations - before, solver->combined))
+        PL_TRY(choose(&s, warm, out));
     solver->meter.info.residual = fmax(s.norm, s.imbalance);
     return PL_OK;
 }

@@ -10,6 +10,7 @@
 typedef struct pl_newton {
     pl_solver *solver;
     const pl_substep *sub;
+    const double *from;     /* [n, 3] the first iterate; NULL = where the motion so far leads */
     double potential;       /* whose gradient is F_el, J s^2, at the last evaluation */
     double energy;          /* the same at the iterate */
     double norm;            /* of solver->move, m: largest vertex */
@@ -59,6 +60,14 @@ void pl_newton_keep_forces(pl_newton *s);
  * motion [n, 3] that would bring them there, against their masses alone or contacts as well. Overwrites
  * solver->trial and solver->trial_move. */
 double pl_newton_imbalance(const pl_newton *s, bool by_contacts, double *motion);
+
+/* ---- roots.c */
+/* Whether the solution just found may be one of several; then where to look for another, [n, 3]. */
+bool pl_roots_doubtful(pl_newton *s, int iterations, double *start);
+/* The incremental potential at the solution just found, J s^2. */
+double pl_roots_potential(const pl_newton *s);
+/* Whether it is another than q [n, 3]. */
+bool pl_roots_differ(const pl_newton *s, const double *q);
 
 /* ---- newton.c */
 #define PL_CG_CONSTANT 40 /* iterations that CG takes as a rule with the constant matrix's factor */

@@ -60,7 +60,8 @@ typedef struct pl_solver {
     double *live;            /* forces of the live rows (rows/rows.h), N */
 
     /* [n, 3] each; `gradient` is the elements' alone */
-    double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move, *combined;
+    double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move, *combined,
+        *root;
     int coupled_capacity;
     double *coupled; /* right-hand side and solution of Newton's step with contacts */
 } pl_solver;
