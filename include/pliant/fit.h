@@ -185,6 +185,33 @@ typedef struct pl_fit_result {
 PL_API pl_status pl_task_fit(pl_task *task, const pl_fit_def *def, pl_fit_result **out);
 PL_API void pl_fit_result_free(const pl_task *task, pl_fit_result *result); /* NULL is fine */
 
+/* ------------------------------------------------------------------------------- many points */
+
+#define PL_POINT_MESSAGE 256
+
+/* A task's loss at many points: environment e is the starting point e of a fit from several, 0 the
+ * task's initial values, the others drawn between the bounds. What they are depends on the task and e
+ * alone. */
+typedef struct pl_task_points {
+    int first, count;               /* the environments first .. first + count - 1 */
+    int workers;                    /* as pl_batch_def's */
+    bool (*keep_going)(void *user); /* asked after every step, by all workers at once; may be NULL */
+    void *user;
+    /* Results, the caller's arrays; n = pl_task_value_count. */
+    double *values;    /* [count, n] in physical units */
+    double *loss;      /* [count], NaN where it could not be had */
+    double *gradient;  /* [count, n] by the values, NaN likewise */
+    pl_status *status; /* [count] */
+    char *message;     /* [count, PL_POINT_MESSAGE], empty where all is well */
+} pl_task_points;
+
+PL_API int pl_task_value_count(const pl_task *task);
+/* What value i is called: "E", "push[3]"; cut to size. */
+PL_API void pl_task_value_name(const pl_task *task, int i, size_t size, char *name);
+/* Loss and gradient by a batch (pl_batch_evaluate). Points that fail are no failure of the whole;
+ * after PL_ERROR_INTERRUPTED those that were done are told. */
+PL_API pl_status pl_task_evaluate(pl_task *task, const pl_task_points *points);
+
 /* ------------------------------------------------------------------------------- measures */
 
 /*

@@ -3,7 +3,7 @@
  *
  * The whole public interface, in the order data flows:
  *
- *     context -> mesh -> scene -> state -> step -> rollout -> gradient
+ *     context -> mesh -> scene -> state -> step -> rollout -> gradient -> batch
  *
  * Conventions
  *  - SI units. Positions in m, velocities in m/s, forces in N, moduli in Pa.
@@ -806,6 +806,98 @@ typedef bool (*pl_tangent_fn)(void *user, int step, const double *q, const doubl
 PL_API pl_status pl_rollout_tangent(pl_rollout *rollout, const pl_adjoint_def *def,
                                     const pl_gradient *direction, pl_tangent_fn visit, void *user,
                                     pl_adjoint_info *info);
+
+/* ------------------------------------------------------------------------------- batches */
+
+/*
+ * Many environments of one scene. Each has parameters and a state of its own; what follows from the
+ * scene's structure they share. A pool of workers, one thread each, takes them one after the other, so
+ * memory is that of the workers' sims and the environments' tapes. Results are those of a sim alone,
+ * bit for bit, whatever the number of workers. One that fails leaves the others unharmed.
+ */
+typedef struct pl_batch pl_batch;
+
+typedef struct pl_batch_def {
+    int environments; /* >= 1; default 1 */
+    int workers;      /* 0 (default) = the context's threads; never more than environments */
+} pl_batch_def;
+
+PL_API pl_batch_def pl_batch_def_default(void);
+/* With the scene's present parameters, at its start. While it exists the scene gets no new parts. An
+ * allocator or a log of the caller's is called by the workers, several at once. */
+PL_API pl_status pl_batch_create(pl_scene *scene, const pl_batch_def *def, pl_batch **out);
+PL_API void pl_batch_destroy(pl_batch *batch); /* NULL is fine */
+PL_API int pl_batch_environments(const pl_batch *batch);
+PL_API int pl_batch_workers(const pl_batch *batch);
+/* An environment's own, the batch's to destroy; NULL if there is no such environment. */
+PL_API pl_params *pl_batch_params(pl_batch *batch, int environment);
+PL_API pl_state *pl_batch_state(pl_batch *batch, int environment);
+/* A parameter, or the start's positions or velocities: values [environments, rows, width], or with
+ * environments = 1 the same [rows, width] for all. */
+PL_API pl_status pl_batch_set(pl_batch *batch, pl_channel channel, int environments,
+                              const double *values);
+/* An environment as it was made: with the scene's present parameters, at its start; -1 = all. */
+PL_API pl_status pl_batch_reset(pl_batch *batch, int environment);
+
+/* As pl_progress_fn; called by the workers, several at once. False stops all environments. */
+typedef bool (*pl_batch_progress_fn)(void *user, int environment, int step, const pl_state *state,
+                                     const pl_step_info *info);
+
+typedef struct pl_batch_run_def {
+    int steps;                        /* default 100 */
+    pl_inputs inputs;                 /* [environments, steps, rows, width]; borrowed until the last
+                                         sweep is done */
+    int inputs_for[PL_CHANNEL_COUNT]; /* how many environments each is given for: all of them, which
+                                         is 0 (default) too, or 1, the same for all */
+    size_t memory_budget;             /* bytes for the tapes of all environments together, 0 = no
+                                         limit; each gets an equal part (pl_rollout_def) */
+    double *q, *v;                    /* [environments, steps + 1, n, 3] that the states go into, the
+                                         first being the start; each may be NULL */
+    pl_step_info *info;               /* [environments, steps] the same; may be NULL */
+    pl_batch_progress_fn progress;    /* may be NULL */
+    void *progress_user;
+} pl_batch_run_def;
+
+PL_API pl_batch_run_def pl_batch_run_def_default(void);
+
+/* The tapes of a run: of each environment its pl_rollout. They go before their batch. */
+typedef struct pl_rollouts pl_rollouts;
+
+/* Advances the states of all environments. PL_OK if all were; otherwise the status of the first that
+ * was not, and the message says which and why. The others are whole, and states of failed ones are
+ * their last good ones. out NULL keeps no tapes; *out is there also where environments failed, and NULL
+ * if the run could not begin. */
+PL_API pl_status pl_batch_run(pl_batch *batch, const pl_batch_run_def *def, pl_rollouts **out);
+PL_API void pl_rollouts_destroy(pl_rollouts *rollouts); /* NULL is fine */
+/* Most that they took so far, all together. */
+PL_API size_t pl_rollouts_bytes(const pl_rollouts *rollouts);
+/* What became of an environment in the batch's last run or sweep. *message (may be NULL) is empty, or
+ * says what went wrong; it is the batch's, valid until the next run or sweep. */
+PL_API pl_status pl_batch_status(const pl_batch *batch, int environment, const char **message);
+
+/* As pl_loss_fn; called by the workers, several at once. */
+typedef bool (*pl_batch_loss_fn)(void *user, int environment, int step, const double *q,
+                                 const double *v, double *value, double *dq, double *dv);
+
+/* Room for the gradients of all environments: of[channel] [environments, ...], zeroed. For
+ * pl_gradient_destroy. */
+PL_API pl_status pl_batch_gradient_create(const pl_batch *batch, int steps, pl_channels wanted,
+                                          pl_gradient **out);
+/* pl_rollout_backward of all of them. info [environments] may be NULL. The status is as pl_batch_run's,
+ * environments that failed there counted; of one that fails here the gradient is not whole. */
+PL_API pl_status pl_rollouts_backward(pl_rollouts *rollouts, const pl_adjoint_def *def,
+                                      pl_batch_loss_fn loss, void *loss_user, pl_gradient *gradient,
+                                      pl_adjoint_info *info);
+/* The same of a loss that is known by its derivatives dq, dv [environments, steps + 1, n, 3], each of
+ * which may be NULL. */
+PL_API pl_status pl_rollouts_pull(pl_rollouts *rollouts, const pl_adjoint_def *def, const double *dq,
+                                  const double *dv, pl_gradient *gradient, pl_adjoint_info *info);
+/* pl_batch_run and pl_rollouts_backward in one: each environment is swept back as soon as it was
+ * advanced, and its tape dropped, so that memory does not grow with their number. A memory budget is
+ * shared by the workers. */
+PL_API pl_status pl_batch_evaluate(pl_batch *batch, const pl_batch_run_def *run,
+                                   const pl_adjoint_def *def, pl_batch_loss_fn loss, void *loss_user,
+                                   pl_gradient *gradient, pl_adjoint_info *info);
 
 #ifdef __cplusplus
 }

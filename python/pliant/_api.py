@@ -12,6 +12,7 @@ PL_VERSION_MAJOR = 0
 PL_VERSION_MINOR = 1
 PL_VERSION_PATCH = 0
 PL_CHECK_STEPS_MAX = 12
+PL_POINT_MESSAGE = 256
 PL_WORST_COUNT = 5
 PL_OK = 0
 PL_ERROR_ARGUMENT = 1
@@ -611,6 +612,47 @@ pl_adjoint_info._fields_ = [
 pl_tangent_fn = CFUNCTYPE(c_bool, c_void_p, c_int, POINTER(c_double), POINTER(c_double), POINTER(c_double), POINTER(c_double))
 
 
+class pl_batch(Structure):
+    pass
+
+
+
+
+class pl_batch_def(Structure):
+    pass
+
+
+pl_batch_def._fields_ = [
+    ("environments", c_int),
+    ("workers", c_int),
+]
+pl_batch_progress_fn = CFUNCTYPE(c_bool, c_void_p, c_int, c_int, POINTER(pl_state), POINTER(pl_step_info))
+
+
+class pl_batch_run_def(Structure):
+    pass
+
+
+pl_batch_run_def._fields_ = [
+    ("steps", c_int),
+    ("inputs", pl_inputs),
+    ("inputs_for", c_int * 21),
+    ("memory_budget", c_size_t),
+    ("q", POINTER(c_double)),
+    ("v", POINTER(c_double)),
+    ("info", POINTER(pl_step_info)),
+    ("progress", pl_batch_progress_fn),
+    ("progress_user", c_void_p),
+]
+
+
+class pl_rollouts(Structure):
+    pass
+
+
+pl_batch_loss_fn = CFUNCTYPE(c_bool, c_void_p, c_int, c_int, POINTER(c_double), POINTER(c_double), POINTER(c_double), POINTER(c_double), POINTER(c_double))
+
+
 class pl_check_def(Structure):
     pass
 
@@ -856,6 +898,24 @@ pl_fit_result._fields_ = [
     ("signal_count", c_int),
     ("signal_names", POINTER(c_char_p)),
     ("signals", POINTER(c_double)),
+]
+
+
+class pl_task_points(Structure):
+    pass
+
+
+pl_task_points._fields_ = [
+    ("first", c_int),
+    ("count", c_int),
+    ("workers", c_int),
+    ("keep_going", CFUNCTYPE(c_bool, c_void_p)),
+    ("user", c_void_p),
+    ("values", POINTER(c_double)),
+    ("loss", POINTER(c_double)),
+    ("gradient", POINTER(c_double)),
+    ("status", POINTER(pl_status)),
+    ("message", POINTER(c_char)),
 ]
 
 
@@ -1221,6 +1281,24 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_adjoint_def_default": (pl_adjoint_def, []),
     "pl_rollout_backward": (pl_status, [POINTER(pl_rollout), POINTER(pl_adjoint_def), pl_loss_fn, c_void_p, POINTER(pl_gradient), POINTER(pl_adjoint_info)]),
     "pl_rollout_tangent": (pl_status, [POINTER(pl_rollout), POINTER(pl_adjoint_def), POINTER(pl_gradient), pl_tangent_fn, c_void_p, POINTER(pl_adjoint_info)]),
+    "pl_batch_def_default": (pl_batch_def, []),
+    "pl_batch_create": (pl_status, [POINTER(pl_scene), POINTER(pl_batch_def), POINTER(POINTER(pl_batch))]),
+    "pl_batch_destroy": (None, [POINTER(pl_batch)]),
+    "pl_batch_environments": (c_int, [POINTER(pl_batch)]),
+    "pl_batch_workers": (c_int, [POINTER(pl_batch)]),
+    "pl_batch_params": (POINTER(pl_params), [POINTER(pl_batch), c_int]),
+    "pl_batch_state": (POINTER(pl_state), [POINTER(pl_batch), c_int]),
+    "pl_batch_set": (pl_status, [POINTER(pl_batch), pl_channel, c_int, POINTER(c_double)]),
+    "pl_batch_reset": (pl_status, [POINTER(pl_batch), c_int]),
+    "pl_batch_run_def_default": (pl_batch_run_def, []),
+    "pl_batch_run": (pl_status, [POINTER(pl_batch), POINTER(pl_batch_run_def), POINTER(POINTER(pl_rollouts))]),
+    "pl_rollouts_destroy": (None, [POINTER(pl_rollouts)]),
+    "pl_rollouts_bytes": (c_size_t, [POINTER(pl_rollouts)]),
+    "pl_batch_status": (pl_status, [POINTER(pl_batch), c_int, POINTER(c_char_p)]),
+    "pl_batch_gradient_create": (pl_status, [POINTER(pl_batch), c_int, pl_channels, POINTER(POINTER(pl_gradient))]),
+    "pl_rollouts_backward": (pl_status, [POINTER(pl_rollouts), POINTER(pl_adjoint_def), pl_batch_loss_fn, c_void_p, POINTER(pl_gradient), POINTER(pl_adjoint_info)]),
+    "pl_rollouts_pull": (pl_status, [POINTER(pl_rollouts), POINTER(pl_adjoint_def), POINTER(c_double), POINTER(c_double), POINTER(pl_gradient), POINTER(pl_adjoint_info)]),
+    "pl_batch_evaluate": (pl_status, [POINTER(pl_batch), POINTER(pl_batch_run_def), POINTER(pl_adjoint_def), pl_batch_loss_fn, c_void_p, POINTER(pl_gradient), POINTER(pl_adjoint_info)]),
     "pl_check_def_default": (pl_check_def, []),
     "pl_check": (pl_status, [POINTER(pl_sim), POINTER(pl_state), POINTER(pl_check_def), POINTER(POINTER(pl_check_result))]),
     "pl_check_destroy": (None, [POINTER(pl_context), POINTER(pl_check_result)]),
@@ -1234,6 +1312,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_doubt_name": (c_char_p, [pl_doubt]),
     "pl_task_fit": (pl_status, [POINTER(pl_task), POINTER(pl_fit_def), POINTER(POINTER(pl_fit_result))]),
     "pl_fit_result_free": (None, [POINTER(pl_task), POINTER(pl_fit_result)]),
+    "pl_task_value_count": (c_int, [POINTER(pl_task)]),
+    "pl_task_value_name": (None, [POINTER(pl_task), c_int, c_size_t, POINTER(c_char)]),
+    "pl_task_evaluate": (pl_status, [POINTER(pl_task), POINTER(pl_task_points)]),
     "pl_fit_measure": (pl_fit_stages, [POINTER(pl_fit_result)]),
     "pl_scene_load": (pl_status, [POINTER(pl_context), c_char_p, c_int, POINTER(c_char_p), POINTER(POINTER(pl_scene)), POINTER(pl_scene_file_info)]),
     "pl_scene_load_text": (pl_status, [POINTER(pl_context), c_char_p, c_size_t, c_char_p, c_char_p, c_int, POINTER(c_char_p), POINTER(POINTER(pl_scene)), POINTER(pl_scene_file_info)]),

@@ -32,6 +32,10 @@ pl_status pl_matrix_create(const pl_model *model, pl_meter *meter, pl_matrix *m)
     PL_NEW(ctx, m->begun, 3 * m->n, done);
     PL_NEW(ctx, m->tangent, 9 * (size_t)model->pattern->nnz, done);
 done:
+    if (status != PL_OK) {
+        pl_matrix_free(m);
+        *m = (pl_matrix){0};
+    }
     return status;
 }
 

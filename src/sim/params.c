@@ -5,13 +5,13 @@
 
 pl_values *pl_values_hold(pl_values *values)
 {
-    values->holders++;
+    atomic_fetch_add_explicit(&values->holders, 1, memory_order_relaxed);
     return values;
 }
 
 void pl_values_release(pl_context *ctx, pl_values *values)
 {
-    if (!values || --values->holders > 0)
+    if (!values || atomic_fetch_sub_explicit(&values->holders, 1, memory_order_acq_rel) > 1)
         return;
     for (int c = 0; c < PL_CHANNEL_COUNT; c++)
         pl_free(ctx, values->of[c]);

@@ -8,9 +8,11 @@
 
 #include "core/core.h"
 
+#include <stdatomic.h>
+
 /* All numbers of a scene. Constant while more than one holds them. */
 typedef struct pl_values {
-    int holders;
+    atomic_int holders; /* workers of a batch hold and release them at the same time */
     pl_scene_def def;
     double *of[PL_CHANNEL_COUNT]; /* [rows, width] of parameters; NULL of other channels */
 } pl_values;

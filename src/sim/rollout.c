@@ -159,19 +159,27 @@ static pl_status run(pl_rollout *r, pl_state *state)
 
 pl_status pl_rollout_run(pl_sim *sim, pl_state *state, const pl_rollout_def *def, pl_rollout **out)
 {
+    *out = NULL;
+    if (def->params && def->params->scene != sim->scene)
+        return pl_fail(sim->ctx, PL_ERROR_ARGUMENT, "params: made from another scene");
+    pl_values *values = (def->params ? def->params : &sim->scene->params)->values;
+    return pl_rollout_run_by(sim, values, state, def, out);
+}
+
+pl_status pl_rollout_run_by(pl_sim *sim, pl_values *values, pl_state *state, const pl_rollout_def *def,
+                            pl_rollout **out)
+{
     pl_context *ctx = sim->ctx;
     pl_status status = PL_OK;
     *out = NULL;
     if (def->steps < 1)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "steps = %d: expected >= 1", def->steps);
-    if (def->params && def->params->scene != sim->scene)
-        return pl_fail(ctx, PL_ERROR_ARGUMENT, "params: made from another scene");
     pl_rollout *r = pl_alloc(ctx, 1, sizeof *r);
     if (!r)
         return PL_ERROR_MEMORY;
     *r = (pl_rollout){.sim = sim, .def = *def, .steps = def->steps};
     r->def.params = NULL;
-    r->values = pl_values_hold((def->params ? def->params : &sim->scene->params)->values);
+    r->values = pl_values_hold(values);
     if (!def->tape)
         r->def.memory_budget = 0;
     PL_NEW(ctx, r->checkpoints, def->steps / PL_FORGET_EVERY + 2, done);

@@ -48,6 +48,9 @@ struct pl_rollout {
     size_t bytes;           /* most that tape and kept states took so far */
 };
 
+/* pl_rollout_run by given parameters. */
+pl_status pl_rollout_run_by(pl_sim *sim, pl_values *values, pl_state *state, const pl_rollout_def *def,
+                            pl_rollout **out);
 /* Contact c of the tape at its place in the substep, added to the set. */
 pl_status pl_tape_place(const pl_substep *sub, const pl_obstacles *obstacles,
                         const pl_tape_entry *entry, int c, pl_contact_set *set);
