@@ -106,6 +106,7 @@ int cmd_check(int argc, char **argv);
 int cmd_study(int argc, char **argv);
 int cmd_mesh(int argc, char **argv);
 int cmd_fit(int argc, char **argv);
+int cmd_batch(int argc, char **argv);
 int cmd_suite(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 

@@ -18,6 +18,7 @@ static const command commands[] = {
     {"study", "experiments on convergence, friction, solvers and gradients", cmd_study},
     {"mesh", "tetrahedra from a closed surface, or a built-in body", cmd_mesh},
     {"fit", "find the parameters of a scene that match a target", cmd_fit},
+    {"batch", "loss and gradient of a task at many points, on one machine or many", cmd_batch},
     {"suite", "run the identification tasks of a paper", cmd_suite},
     {"bench", "measure speed and accuracy", cmd_bench},
     {"schema", "print the JSON Schema of scene files", cmd_schema},

@@ -163,8 +163,7 @@ static bool add_loss(void *user, int step, const double *q, const double *v, dou
     return keep_failure(call->e, &call->failure, status) && going_on(call->e, step, NULL, NULL);
 }
 
-/* |r|^2 of the regularisers and, when gradient is not NULL, 2 J^T r. */
-static double regulariser(const pl_task *task, const double *x, double *gradient)
+double pl_task_regulariser(const pl_task *task, const double *x, double *gradient)
 {
     double sum = 0;
     for (int k = 0; k < task->unknown_count; k++) {
@@ -187,7 +186,7 @@ static double regulariser(const pl_task *task, const double *x, double *gradient
 static pl_status loss_only(pl_evaluation *e, const double *x, double *loss)
 {
     PL_TRY(pl_evaluation_run(e, x));
-    *loss = regulariser(e->task, x, NULL) + pl_task_input_loss(e->task, NULL);
+    *loss = pl_task_regulariser(e->task, x, NULL) + pl_task_input_loss(e->task, NULL);
     for (int step = 1, at = e->task->first + 1; step <= e->task->span; step++, at++) {
         if (!pl_task_needs_step(e->task, at))
             continue;
@@ -213,7 +212,7 @@ pl_status pl_evaluation_loss(void *user, const double *x, double *loss, double *
     *loss = info.loss + pl_task_input_loss(e->task, e->gradient);
     memset(gradient, 0, (size_t)e->task->n * sizeof *gradient);
     pl_task_chain(e->task, x, e->gradient, gradient);
-    *loss += regulariser(e->task, x, gradient);
+    *loss += pl_task_regulariser(e->task, x, gradient);
     e->times.sweeps++;
     e->times.backward += (pl_milliseconds() - start) / 1e3;
     return PL_OK;

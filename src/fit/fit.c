@@ -16,7 +16,20 @@ pl_fit_def pl_fit_def_default(void)
 
 /* ------------------------------------------------------------------------------- what is shown */
 
-/* Names of single entries: "mu", or "force[3]" of an unknown with one value for each step. */
+void pl_task_value_name(const pl_task *task, int i, size_t size, char *name)
+{
+    static const char *const parts[] = {"offset", "amplitude", "frequency", "phase"};
+    const pl_unknown *u = task->unknowns;
+    while (i >= u->first + u->count)
+        u++;
+    if (u->spread == PL_SPREAD_ONE)
+        snprintf(name, size, "%s", u->name);
+    else if (u->signal == PL_SIGNAL_SINUSOID)
+        snprintf(name, size, "%s %s", u->name, parts[i - u->first]);
+    else
+        snprintf(name, size, "%s[%d]", u->name, i - u->first);
+}
+
 static void name_entries(pl_fit *fit)
 {
     const pl_task *task = fit->task;
@@ -24,13 +37,7 @@ static void name_entries(pl_fit *fit)
         const pl_unknown *u = &task->unknowns[k];
         for (int i = 0; i < u->count && u->first + i < fit->shown; i++) {
             int at = u->first + i;
-            static const char *const parts[] = {"offset", "amplitude", "frequency", "phase"};
-            if (u->spread == PL_SPREAD_ONE)
-                snprintf(fit->labels[at], sizeof fit->labels[at], "%s", u->name);
-            else if (u->signal == PL_SIGNAL_SINUSOID)
-                snprintf(fit->labels[at], sizeof fit->labels[at], "%s %s", u->name, parts[i]);
-            else
-                snprintf(fit->labels[at], sizeof fit->labels[at], "%s[%d]", u->name, i);
+            pl_task_value_name(task, at, sizeof fit->labels[at], fit->labels[at]);
             fit->names[at] = fit->labels[at];
             bool own = u->signal != PL_SIGNAL_SINUSOID || i < PL_SINUSOID_FREQUENCY;
             const char *unit = own ? u->of.unit : i == PL_SINUSOID_FREQUENCY ? "Hz" : "rad";

@@ -308,6 +308,8 @@ pl_status pl_task_residual_at(const pl_task *task, int step, const double *q, co
 /* Their derivatives along a motion dq, dv. */
 pl_status pl_task_residual_along(const pl_task *task, int step, const double *q, const double *v,
                                  const double *dq, const double *dv, double *dr);
+/* |r|^2 of the regularisers; adds 2 J^T r to gradient, which may be NULL. */
+double pl_task_regulariser(const pl_task *task, const double *x, double *gradient);
 /* Regularisers: residuals and, when jacobian is not NULL, their rows of [n, residual_count]. */
 void pl_task_regularise(const pl_task *task, const double *x, double *r, double *jacobian);
 bool pl_task_needs_step(const pl_task *task, int step);
