@@ -9,6 +9,7 @@ SI units throughout. `pliant.torch` and `pliant.jax` make simulations parts of n
 functions.
 """
 
+from ._batch import Batch, Rollouts
 from ._channel import CHANNELS, INPUTS, PARAMETERS, WANTED, Channel
 from ._check import Check, CheckResult, check
 from ._fit import FitGoal, FitProgress, FitReason, FitResult, FitStart, fit
@@ -23,9 +24,9 @@ from ._state import STAGES, State, StepInfo
 from ._view import View, view
 
 __all__ = [
-    "AdjointInfo", "ArgumentError", "Body", "CHANNELS", "Channel", "Check", "CheckResult", "ClosedError",
+    "AdjointInfo", "ArgumentError", "Batch", "Body", "CHANNELS", "Channel", "Check", "CheckResult", "ClosedError",
     "Collider", "Context", "ConvergenceError", "Embedding", "Error", "FileError", "FitGoal", "FitProgress",
     "FitReason", "FitResult", "FitStart", "Gradient", "INPUTS", "Mesh", "MeshError", "MeshReport", "NumericError",
-    "OutOfMemoryError", "PARAMETERS", "ParseError", "Rollout", "STAGES", "Scene", "Shape", "State", "StepInfo",
+    "OutOfMemoryError", "PARAMETERS", "ParseError", "Rollout", "Rollouts", "STAGES", "Scene", "Shape", "State", "StepInfo",
     "StoppedError", "View", "WANTED", "__version__", "check", "default_context", "fit", "shapes", "view",
 ]

@@ -5,86 +5,55 @@ Arrays are named as in pliant.WANTED and shaped [*batch, *shape], with the shape
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator, Mapping, Sequence
+import math
+from typing import Any, Mapping, Sequence, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._channel import PARAMETERS, WANTED, check_keywords
-from ._library import Array, fits
+from ._batch import Rollouts, start_run
+from ._library import Array, Handle, lib
 from ._rollout import Rollout
 from ._scene import Scene
 
 
-Arranged = dict[str, tuple[tuple[int, ...], tuple[int, ...]]]
-
-
-def arrange(scene: Scene, steps: int, given: Mapping[str, Sequence[int]],
-            function: Callable[..., Any]) -> tuple[tuple[int, ...], Arranged]:
-    """The batch's shape, and for every argument the shape to view it by and the one to broadcast that to.
-
-    Dimensions before an argument's own are the batch's, shared by all. A parameter's own may be left out, one
-    number for every sample: where it has fewer dimensions than its own or another argument has that batch.
-    """
-    check_keywords(given, WANTED, function)
-    own = {name: scene.shape_of(name, steps) for name in given}
-    views: dict[str, tuple[int, ...]] = {}
-    batches: list[tuple[int, ...]] = []
-    short = []  # of one number a sample, if others have that batch
-    for name, shape in given.items():
-        extra = max(len(shape) - len(own[name]), 0)
-        if fits(shape[extra:], own[name]):
-            views[name] = tuple(shape)
-            batches.append(tuple(shape[:extra]))
-        elif name in PARAMETERS and 0 not in own[name]:
-            views[name] = (*shape, *(1 for _ in own[name]))
-            if len(shape) < len(own[name]):
-                batches.append(tuple(shape))
-            else:
-                short.append(name)
-        else:
-            raise _misfit(name, own[name], shape)
-    batch = _joined(batches)
-    for name in short:
-        if not batch or not fits(given[name], batch):
-            raise _misfit(name, own[name], given[name])
-    return batch, {name: (views[name], (*batch, *own[name])) for name in given}
-
-
-def _misfit(name: str, own: Sequence[int], shape: Sequence[int]) -> ValueError:
-    return ValueError(f"{name}: expected shape [..., {', '.join(map(str, own))}], got {list(shape)}")
-
-
-def _joined(batches: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*batches)
-    except ValueError:
-        raise ValueError(f"batch dimensions differ: {', '.join(str(list(b)) for b in batches)}") from None
-
-
-def _samples(scene: Scene, steps: int, arrays: Mapping[str, NDArray[Any]]) -> Iterator[dict[str, Array]]:
-    flat = {name: np.ascontiguousarray(array, np.float64).reshape(-1, *scene.shape_of(name, steps))
-            for name, array in arrays.items()}
-    for k in range(max((len(a) for a in flat.values()), default=1)):
-        yield {name: array[k] for name, array in flat.items()}
+def _with_unit_quaternions(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    if "collider_pose" not in arrays:
+        return dict(arrays)
+    pose = arrays["collider_pose"].copy()
+    pose[..., 3:] /= np.linalg.norm(pose[..., 3:], axis=-1, keepdims=True)
+    return {**arrays, "collider_pose": pose}
 
 
 def run(scene: Scene, steps: int, arrays: Mapping[str, NDArray[Any]], batch: Sequence[int], tape: bool,
-        state: Any = None) -> tuple[list[Rollout], Array, Array]:
-    """The rollouts of all samples, and their states q, v [*batch, steps + 1, n, 3]."""
-    rollouts = []
-    for sample in _samples(scene, steps, arrays):
-        if "collider_pose" in sample:
-            pose = sample["collider_pose"].copy()
-            pose[..., 3:] /= np.linalg.norm(pose[..., 3:], axis=-1, keepdims=True)
-            sample["collider_pose"] = pose
-        rollouts.append(scene.rollout(steps, state, tape=tape, **sample))  # type: ignore[arg-type]
-    shape = (*batch, steps + 1, scene.vertex_count, 3)
-    if len(rollouts) == 1:
-        q, v = rollouts[0].q, rollouts[0].v
+        state: Any = None) -> tuple[Union[Rollout, Rollouts], Array, Array]:
+    """The rollouts of all samples, and their states q, v [*batch, steps + 1, n, 3].
+
+    One sample has all threads for its own work; several are the environments of a batch.
+    """
+    flat = {name: np.ascontiguousarray(array, np.float64).reshape(-1, *scene.shape_of(name, steps))
+            for name, array in arrays.items()}
+    flat = _with_unit_quaternions(flat)
+    count, shape = math.prod(batch), (*batch, steps + 1, scene.vertex_count, 3)
+    made: Union[Rollout, Rollouts]
+    if count == 1:
+        made = scene.rollout(steps, state, tape=tape, **{name: a[0] for name, a in flat.items()})
+    elif count == 0:
+        raise ValueError(f"batch {list(batch)}: there is no sample in it")
     else:
-        q, v = np.stack([r.q for r in rollouts]), np.stack([r.v for r in rollouts])
-    return rollouts, q.reshape(shape), v.reshape(shape)
+        with scene._core:
+            pool = scene._environments(count)
+            _begin(scene, pool, count, state)
+            made = start_run(scene, pool, count, steps, flat, tape)
+    return made, made.q.reshape(shape), made.v.reshape(shape)
+
+
+def _begin(scene: Scene, pool: Handle, count: int, state: Any) -> None:
+    """All environments at the scene's start, or at a state."""
+    scene._core.check(lib.pl_batch_reset(pool.pointer, -1))
+    for e in range(count if state is not None else 0):
+        scene._core.check(lib.pl_state_copy(scene._pointer, scene._state(state),
+                                            lib.pl_batch_state(pool.pointer, e)))
 
 
 def _by_quaternion(pose: Array, twist: Array) -> Array:
@@ -101,19 +70,21 @@ def _by_quaternion(pose: Array, twist: Array) -> Array:
     return np.concatenate([twist[..., :3], 2 * scalar / length, 2 * vector / length], axis=-1)
 
 
-def pull(rollouts: Sequence[Rollout], arrays: Mapping[str, NDArray[Any]], gq: Array, gv: Array,
+def pull(made: Union[Rollout, Rollouts], arrays: Mapping[str, NDArray[Any]], gq: Array, gv: Array,
          wanted: Sequence[str]) -> dict[str, Array]:
     """The gradients of the arrays, from those of the states."""
-    scene, steps = rollouts[0].scene, rollouts[0].steps
-    rows = (len(rollouts), steps + 1, scene.vertex_count, 3)
-    gq, gv = np.reshape(gq, rows), np.reshape(gv, rows)
-    found: dict[str, list[Array]] = {name: [] for name in wanted}
-    samples = _samples(scene, steps, arrays)
-    for rollout, sample, dq, dv in zip(rollouts, samples, gq, gv):
-        gradient = rollout.backward(dq, dv, wanted=wanted)
-        for name in wanted:
-            value = gradient[name]
-            if name == "collider_pose":
-                value = _by_quaternion(sample[name], value)
-            found[name].append(value)
-    return {name: np.stack(values).reshape(arrays[name].shape) for name, values in found.items()}
+    rows = (-1, made.steps + 1, made.scene.vertex_count, 3)
+    dq, dv = np.reshape(gq, rows), np.reshape(gv, rows)
+    gradient: Mapping[str, Array]
+    if isinstance(made, Rollout):
+        gradient = made.backward(dq[0], dv[0], wanted=wanted)
+    else:
+        gradient = made.backward(dq, dv, wanted=wanted)
+    found = {}
+    for name in wanted:
+        value = gradient[name]
+        if name == "collider_pose":
+            pose = np.reshape(arrays[name], (*value.shape[:-1], 7))
+            value = _by_quaternion(np.asarray(pose, np.float64), value)
+        found[name] = np.array(value).reshape(arrays[name].shape)
+    return found

@@ -84,6 +84,7 @@ class Scene(Actuators, Owner):
             self._own(self._context._make(out, lib.pl_scene_destroy))
             self._count_parts()
         self._workspace: Optional[tuple[Handle, Callable[[], Any]]] = None
+        self._pool: Optional[tuple[int, Handle, Callable[[], Any]]] = None
         self._layout = uuid4()  # of the present parts, which states and rollouts belong to; copies share it
         self._outputs = _api.pl_scene_file_info(output_every=1, output_volume=True, output_surface=True,
                                                 output_colliders=True)
@@ -178,9 +179,7 @@ class Scene(Actuators, Owner):
             self._pointer
             if self._core.busy:
                 raise ArgumentError("a scene cannot get new parts inside a callback")
-        if self._workspace is not None:
-            self._workspace[1]()
-            self._workspace = None
+        self._drop_workspaces()
         with self._core as core:
             core.check(function(self._pointer, definition, index))
             self._count_parts()
@@ -544,10 +543,33 @@ class Scene(Actuators, Owner):
             self._workspace = (sim, weakref.finalize(self, sim.drop))
         return self._workspace[0]
 
-    def close(self) -> None:
-        """Gives the memory back as soon as nothing else needs it. Later use raises ClosedError."""
+    def _make_batch(self, environments: int, workers: int) -> Handle:
+        out, definition = ctypes.POINTER(_api.pl_batch)(), _api.pl_batch_def(environments, workers)
+        self._core.check(lib.pl_batch_create(self._pointer, definition, out))
+        return self._context._make(out, lib.pl_batch_destroy, self._handle)
+
+    def _environments(self, count: int) -> Handle:
+        """The workspace of batches, made when first needed, and anew for another number of samples."""
+        self._pointer
+        if self._pool is None or self._pool[0] != count:
+            if self._pool is not None:
+                self._pool[2]()
+            self._pool = None
+            made = self._make_batch(count, 0)
+            made.hold()
+            self._pool = (count, made, weakref.finalize(self, made.drop))
+        return self._pool[1]
+
+    def _drop_workspaces(self) -> None:
         if self._workspace is not None:
             self._workspace[1]()
+        if self._pool is not None:
+            self._pool[2]()
+        self._workspace = self._pool = None
+
+    def close(self) -> None:
+        """Gives the memory back as soon as nothing else needs it. Later use raises ClosedError."""
+        self._drop_workspaces()
         super().close()
 
     def step(self, state: State, **inputs: Optional[ArrayLike]) -> StepInfo:

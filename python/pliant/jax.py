@@ -20,7 +20,8 @@ try:
 except ImportError as error:
     raise ImportError("pliant.jax needs JAX: `pip install jax`") from error
 
-from . import _batch
+from . import _samples
+from ._arrange import arrange
 from ._scene import Scene
 from ._state import State
 
@@ -37,15 +38,15 @@ def _batch_of(key: _Key, arrays: tuple[Any, ...]) -> tuple[int, ...]:
 def _simulate(key: _Key, *arrays: Any) -> tuple[Any, Any]:
     scene, steps, state, names = key
     given = {name: np.asarray(array) for name, array in zip(names, arrays)}
-    _, q, v = _batch.run(scene, steps, given, _batch_of(key, arrays), False, state)
+    _, q, v = _samples.run(scene, steps, given, _batch_of(key, arrays), False, state)
     return q, v
 
 
 def _differentiate(key: _Key, gq: Any, gv: Any, *arrays: Any) -> tuple[Any, ...]:
     scene, steps, state, names = key
     given = {name: np.asarray(array) for name, array in zip(names, arrays)}
-    rollouts, _, _ = _batch.run(scene, steps, given, _batch_of(key, arrays), True, state)
-    found = _batch.pull(rollouts, given, np.asarray(gq), np.asarray(gv), names)
+    made, _, _ = _samples.run(scene, steps, given, _batch_of(key, arrays), True, state)
+    found = _samples.pull(made, given, np.asarray(gq), np.asarray(gv), names)
     return tuple(found[name] for name in names)
 
 
@@ -91,7 +92,7 @@ def rollout(scene: Scene, steps: int, *, state: Optional[State] = None, **arrays
     for name, array in given.items():
         if array.dtype != jnp.float64:
             raise TypeError(f"{name}: expected a float64 array, got {array.dtype}")
-    _, shapes = _batch.arrange(scene, steps, {name: a.shape for name, a in given.items()}, rollout)
+    _, shapes = arrange(scene, steps, {name: a.shape for name, a in given.items()}, rollout)
     names = tuple(given)
     full = (jnp.broadcast_to(given[name].reshape(view), shape) for name, (view, shape) in shapes.items())
     return _rollout((scene, int(steps), state, names), *full)

@@ -14,7 +14,8 @@ try:
 except ImportError as error:
     raise ImportError("pliant.torch needs PyTorch: `apt install python3-torch`, or pip's torch") from error
 
-from . import _batch
+from . import _samples
+from ._arrange import arrange
 from ._channel import INPUTS
 from ._scene import Scene
 from ._state import State
@@ -28,9 +29,9 @@ class _Rollout(torch.autograd.Function):
                 batch: tuple[int, ...], *tensors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         arrays = {name: tensor.detach().numpy() for name, tensor in zip(names, tensors)}
         tape = any(ctx.needs_input_grad)
-        rollouts, q, v = _batch.run(scene, steps, arrays, batch, tape, state)
+        made, q, v = _samples.run(scene, steps, arrays, batch, tape, state)
         if tape:
-            ctx.rollouts, ctx.names = rollouts, names
+            ctx.made, ctx.names = made, names
             ctx.save_for_backward(*tensors)
         # The arrays are the rollouts' own: a network may change its tensors in place, so it gets copies.
         return torch.from_numpy(q.copy()), torch.from_numpy(v.copy())
@@ -40,7 +41,7 @@ class _Rollout(torch.autograd.Function):
     def backward(ctx: Any, gq: torch.Tensor, gv: torch.Tensor) -> tuple[Any, ...]:
         arrays = {name: tensor.detach().numpy() for name, tensor in zip(ctx.names, ctx.saved_tensors)}
         wanted = [name for name, needed in zip(ctx.names, ctx.needs_input_grad[5:]) if needed]
-        found = _batch.pull(ctx.rollouts, arrays, gq.numpy(), gv.numpy(), wanted)
+        found = _samples.pull(ctx.made, arrays, gq.numpy(), gv.numpy(), wanted)
         return (None,) * 5 + tuple(torch.from_numpy(found[name]) if name in found else None
                                    for name in ctx.names)
 
@@ -66,7 +67,7 @@ def rollout(scene: Scene, steps: int, *, state: Optional[State] = None,
         if tensor.device.type != "cpu":
             raise TypeError(f"{name}: expected a tensor on the CPU, got {tensor.device}")
         given[name] = tensor
-    batch, shapes = _batch.arrange(scene, steps, {name: tuple(t.shape) for name, t in given.items()}, rollout)
+    batch, shapes = arrange(scene, steps, {name: tuple(t.shape) for name, t in given.items()}, rollout)
     full = [given[name].reshape(view).expand(shape).contiguous() for name, (view, shape) in shapes.items()]
     return _Rollout.apply(scene, steps, state, tuple(given), batch, *full)
 
