@@ -14,7 +14,7 @@ pl_mesh *bench_grid(bench_world *w, int nx, int ny, int nz, double spacing)
     const int nodes[3] = {nx, ny, nz};
     pl_mesh *mesh = NULL;
     if (w->status == PL_OK)
-        w->status = pl_mesh_grid(w->ctx, nodes, spacing, &mesh);
+        w->status = pl_mesh_grid(w->ctx, nodes, spacing, PL_CUT_DIAGONAL, &mesh);
     return mesh;
 }
 

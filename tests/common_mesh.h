@@ -24,7 +24,7 @@ static inline pl_mesh *test_solid(pl_context *ctx)
 {
     pl_mesh *box = NULL, *mesh = NULL;
     int count, *surface, index[8];
-    assert_ok(ctx, pl_mesh_grid(ctx, (const int[3]){3, 3, 3}, 0.1, &box));
+    assert_ok(ctx, pl_mesh_grid(ctx, (const int[3]){3, 3, 3}, 0.1, PL_CUT_DIAGONAL, &box));
     test_shake(box, 0.01);
     assert_ok(ctx, pl_mesh_surface(ctx, box, &count, &surface));
     assert_ok(ctx, pl_mesh_create(ctx, box->vertex_count, box->vertices, box->tet_count, box->tets,

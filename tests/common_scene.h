@@ -37,7 +37,7 @@ static inline pl_mesh *world_grid(pl_context *ctx, int nx, int ny, int nz, doubl
     const int nodes[3] = {nx, ny, nz};
     const double unturned[4] = {1, 0, 0, 0}, corner[3] = {x, y, z};
     pl_mesh *mesh = NULL;
-    assert_ok(ctx, pl_mesh_grid(ctx, nodes, spacing, &mesh));
+    assert_ok(ctx, pl_mesh_grid(ctx, nodes, spacing, PL_CUT_DIAGONAL, &mesh));
     pl_mesh_transform(mesh, 1, unturned, corner);
     return mesh;
 }

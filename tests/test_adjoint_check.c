@@ -66,8 +66,8 @@ static void test_impact(void **state)
     pl_check_result *r = check_world(&w, small_def(8, ~0u), 1);
     assert_int_equal(r->failed, 0);
     assert_int_equal(r->unresolved, 0);
-    /* position, velocity, vertex force, pose, five of the material less bending, friction: two each */
-    assert_int_equal(r->row_count, 2 * 9);
+    /* position, velocity, vertex force, pose, six of the material less bending, friction: two each */
+    assert_int_equal(r->row_count, 2 * 10);
     assert_true(r->worst_sweep_error < 1e-8);
     assert_true(r->regimes.impact_steps > 0 && r->regimes.slip > 0);
     assert_true(r->regimes.free_steps > 0 && r->regimes.free_steps < 8);
@@ -351,7 +351,7 @@ static pl_status check_once(pl_context *ctx, void *user)
     def.loss = loss_term;
     def.loss_user = &loss;
     pl_status status = pl_scene_create(ctx, &scene_def, &scene);
-    status = status ? status : pl_mesh_grid(ctx, nodes, 0.05, &mesh);
+    status = status ? status : pl_mesh_grid(ctx, nodes, 0.05, PL_CUT_DIAGONAL, &mesh);
     body.mesh = mesh;
     status = status ? status : pl_scene_add_body(scene, &body, NULL);
     status = status ? status : pl_scene_add_collider(scene, &floor, NULL);

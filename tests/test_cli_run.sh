@@ -121,10 +121,10 @@ grep -q '"outcome": "completed"' stuck/summary.json && fail "outcome of a failed
 
 # --- info
 expect 0 info "$scenes/slope.json"
-prints "body block: solid, 100 vertices, 288 elements, 1.152 kg"
+prints "body block: solid, 100 vertices, 240 elements, 1.152 kg"
 prints "collider slope: half space, friction 0.2"
 expect 0 info result/volume/000000.vtu
-prints "solid, 100 vertices, 288 tets"
+prints "solid, 100 vertices, 240 tets"
 prints "m^3"
 expect 0 info "$scenes/slope.json" --json
 prints '"name": "block"'

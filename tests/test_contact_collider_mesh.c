@@ -264,7 +264,7 @@ static pl_mesh *angle_mesh(pl_context *ctx)
 {
     const int nodes[3] = {5, 5, 3};
     pl_mesh *mesh;
-    assert_ok(ctx, pl_mesh_grid(ctx, nodes, 0.5, &mesh));
+    assert_ok(ctx, pl_mesh_grid(ctx, nodes, 0.5, PL_CUT_DIAGONAL, &mesh));
     int kept = 0;
     for (int t = 0; t < mesh->tet_count; t++) {
         double centre[2] = {0};

@@ -16,7 +16,7 @@ static const double pi = 3.14159265358979323846;
 static pl_mesh *cube(pl_context *ctx)
 {
     pl_mesh *mesh = NULL;
-    assert_ok(ctx, pl_mesh_grid(ctx, (const int[3]){2, 2, 2}, 0.5, &mesh));
+    assert_ok(ctx, pl_mesh_grid(ctx, (const int[3]){2, 2, 2}, 0.5, PL_CUT_DIAGONAL, &mesh));
     return mesh;
 }
 

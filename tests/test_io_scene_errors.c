@@ -145,7 +145,7 @@ static void body_keys(void **unused)
                                                 "> 0 (Pa), an array of one per element, or "
                                                 "{\"group\": number}, got \"soft\""},
         {"\"material\": {\"young\": [1, 2]}",
-         "s.json:4: bodies[0].material.young: expected 6 values, one per tet, got 2"},
+         "s.json:4: bodies[0].material.young: expected 5 values, one per tet, got 2"},
         {"\"material\": {\"young\": [1, 2, 3,\n4, 5,\n-6]}",
          "s.json:6: bodies[0].material.young[5]: expected a number > 0 (Pa), got -6"},
         {"\"material\": {\"young\": {\"core\": 1}}", "s.json:4: bodies[0].material.young.core: the "

@@ -162,8 +162,8 @@ static void defaults_are_the_loaders(void **unused)
                 "material"),
             "properties"),
         "young");
-    double young[6];
-    assert_ok(ctx, pl_params_get(pl_scene_params(scene), PL_YOUNG, 0, 6, young));
+    double young[5];
+    assert_ok(ctx, pl_params_get(pl_scene_params(scene), PL_YOUNG, 0, 5, young));
     assert_true(json_number_value(json_object_get(material, "default")) == young[0]);
     pl_scene_destroy(scene);
     json_decref(schema);

@@ -19,7 +19,7 @@ static pl_status generate(pl_context *ctx, void *user)
         status = pl_mesh_box(ctx, size, 0.1, &mesh);
         break;
     case 1:
-        status = pl_mesh_grid(ctx, (const int[3]){2, 2, 3}, 0.1, &mesh);
+        status = pl_mesh_grid(ctx, (const int[3]){2, 2, 3}, 0.1, PL_CUT_DIAGONAL, &mesh);
         break;
     case 2:
         status = pl_mesh_bar(ctx, 0.3, 0.1, 0.1, 0.1, &mesh);

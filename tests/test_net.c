@@ -299,6 +299,7 @@ static void test_methods(void **state)
 /* ------------------------------------------------------------------------------- digits */
 
 #define TIGHT 1e-13 /* m */
+#define RATES 10    /* of strain have fewer digits than strains */
 
 static void digest(size_t count, const double *x, const double *from, double out[2])
 {
@@ -372,7 +373,7 @@ static void test_digits(void **state)
         assert_digits("contact forces", d.force, expected->force, slack * digits[i].force);
         for (int f = 0; f < TEST_FIELDS; f++)
             assert_digits(test_info(f)->name, d.fields[f], expected->fields[f],
-                          slack * digits[i].gradient);
+                          slack * digits[i].gradient * (f == PL_VISCOSITY ? RATES : 1));
     }
 }
 

@@ -44,7 +44,7 @@ static pl_status fill_scene(pl_context *ctx, pl_scene *scene)
     pl_force_def force = pl_force_def_default();
     pl_wind_def wind = pl_wind_def_default();
     pl_collider_def floor = pl_collider_def_default(), ball = pl_collider_def_default();
-    TRY(pl_mesh_grid(ctx, nodes, 0.05, &solid));
+    TRY(pl_mesh_grid(ctx, nodes, 0.05, PL_CUT_DIAGONAL, &solid));
     TRY(pl_mesh_rectangle(ctx, 0.1, 0.1, 0.05, &sheet));
     pl_mesh_transform(solid, 1, unturned, up);
     pl_mesh_transform(sheet, 1, unturned, up);

@@ -13,7 +13,8 @@ static const double MM = 1e-3, TRACTION = 4e6;
 static pl_mesh *panel(pl_context *ctx, int cells)
 {
     pl_mesh *mesh = NULL;
-    check(ctx, pl_mesh_grid(ctx, (int[3]){cells + 1, cells + 1, 2}, 1.0 / cells, &mesh));
+    check(ctx,
+          pl_mesh_grid(ctx, (int[3]){cells + 1, cells + 1, 2}, 1.0 / cells, PL_CUT_ALTERNATING, &mesh));
     for (int i = 0; i < mesh->vertex_count; i++) {
         double *x = mesh->vertices + 3 * i, s = x[0], t = x[1];
         x[0] = 48.0 * MM * s;

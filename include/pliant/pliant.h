@@ -128,10 +128,17 @@ PL_API const pl_group *pl_mesh_find_group(const pl_mesh *mesh, const char *name,
 
 /* Generators. `cell` is the requested edge length in m; every piece is at least one cell. More than ten
  * million elements are refused: large meshes come from files. */
-/* Box [0,size] as a grid of cubes, each split into six tets along the same diagonal. */
+/* Box [0,size] as a grid of cubes, each split into five tets, by turns from two sides. */
 PL_API pl_status pl_mesh_box(pl_context *ctx, const double size[3], double cell, pl_mesh **out);
+/* How cubes are split into tets. */
+typedef enum pl_cut {
+    PL_CUT_ALTERNATING, /* five, by turns from two sides, as boxes and bars are */
+    PL_CUT_DIAGONAL, /* six around the same diagonal: stiffer, locks early towards a Poisson's ratio of
+                        1/2, bends sideways; common in benchmarks */
+} pl_cut;
 /* The same with nodes[3] nodes a side (each >= 2) spaced `spacing` m. */
-PL_API pl_status pl_mesh_grid(pl_context *ctx, const int nodes[3], double spacing, pl_mesh **out);
+PL_API pl_status pl_mesh_grid(pl_context *ctx, const int nodes[3], double spacing, pl_cut cut,
+                              pl_mesh **out);
 /* The same box with walls of round(wall / cell) cells around a hollow; refused where none is left. */
 PL_API pl_status pl_mesh_hollow_box(pl_context *ctx, const double size[3], double wall, double cell,
                                     pl_mesh **out);
@@ -254,8 +261,10 @@ typedef struct pl_body_def {
     double thickness;    /* of cloth, m; default 1e-3; ignored for solids */
     double bending;      /* k_b, flexural rigidity of cloth, N m; default 0 */
     double damping;      /* mass-proportional, 1/s; default 0 */
+    double viscosity;    /* of the material, Pa s: stress is 2 viscosity times the rate of strain;
+                            default 0 */
     /* Values per element (tet or cloth triangle), or NULL for the one above: [element_count] */
-    const double *young_of, *poisson_of, *density_of, *bending_of, *damping_of;
+    const double *young_of, *poisson_of, *density_of, *bending_of, *damping_of, *viscosity_of;
     double velocity[3];         /* initial, m/s */
     double angular_velocity[3]; /* initial, rad/s, about the body's centre of mass */
     const double *positions;    /* initial positions [vertex_count, 3] m, NULL = the rest shape */
@@ -276,6 +285,8 @@ typedef struct pl_pin_def {
     pl_table rotation;   /* width 4, axis-angle as (x,y,z) unit axis and rad: turns the targets about
                             `pivot` before the offset is added */
     double pivot[3];     /* m */
+    double normal[3];    /* the direction that vertices are held along, of any length: they are free
+                            across it; 0 = held in all directions */
 } pl_pin_def;
 
 PL_API pl_pin_def pl_pin_def_default(void);
@@ -508,6 +519,7 @@ typedef enum pl_channel {
     PL_CABLE_COMPLIANCE,      /* m/N, of every cable */
     PL_BODY_FRICTION, /* of bodies with each other, [body_count, body_count]: a pair's is in the row
                          of the one that was added first */
+    PL_VISCOSITY,     /* Pa s, of every element */
     PL_CHANNEL_COUNT
 } pl_channel;
 

@@ -83,6 +83,9 @@ pl_mesh._fields_ = [
     ("group_count", c_int),
     ("groups", POINTER(pl_group)),
 ]
+PL_CUT_ALTERNATING = 0
+PL_CUT_DIAGONAL = 1
+pl_cut = c_int
 
 
 class pl_mesh_report(Structure):
@@ -178,11 +181,13 @@ pl_body_def._fields_ = [
     ("thickness", c_double),
     ("bending", c_double),
     ("damping", c_double),
+    ("viscosity", c_double),
     ("young_of", POINTER(c_double)),
     ("poisson_of", POINTER(c_double)),
     ("density_of", POINTER(c_double)),
     ("bending_of", POINTER(c_double)),
     ("damping_of", POINTER(c_double)),
+    ("viscosity_of", POINTER(c_double)),
     ("velocity", c_double * 3),
     ("angular_velocity", c_double * 3),
     ("positions", POINTER(c_double)),
@@ -203,6 +208,7 @@ pl_pin_def._fields_ = [
     ("offset", pl_table),
     ("rotation", pl_table),
     ("pivot", c_double * 3),
+    ("normal", c_double * 3),
 ]
 PL_PER_VERTEX = 0
 PL_PER_GROUP = 1
@@ -391,7 +397,8 @@ PL_ATTACHMENT_COMPLIANCE = 17
 PL_MUSCLE_STIFFNESS = 18
 PL_CABLE_COMPLIANCE = 19
 PL_BODY_FRICTION = 20
-PL_CHANNEL_COUNT = 21
+PL_VISCOSITY = 21
+PL_CHANNEL_COUNT = 22
 pl_channel = c_int
 pl_channels = c_ulonglong
 PL_START = 0
@@ -479,7 +486,7 @@ pl_state._fields_ = [
     ("v", POINTER(c_double)),
     ("time", c_double),
     ("step", c_int),
-    ("input", POINTER(c_double) * 21),
+    ("input", POINTER(c_double) * 22),
     ("contact_count", c_int),
     ("contact_capacity", c_int),
     ("contacts", POINTER(pl_contact)),
@@ -496,7 +503,7 @@ class pl_inputs(Structure):
 
 
 pl_inputs._fields_ = [
-    ("of", POINTER(c_double) * 21),
+    ("of", POINTER(c_double) * 22),
 ]
 PL_STAGE_LOCAL = 0
 PL_STAGE_ASSEMBLE = 1
@@ -567,7 +574,7 @@ class pl_gradient(Structure):
 pl_gradient._fields_ = [
     ("wanted", pl_channels),
     ("steps", c_int),
-    ("of", POINTER(c_double) * 21),
+    ("of", POINTER(c_double) * 22),
 ]
 PL_ADJOINT_AUTO = 0
 PL_ADJOINT_DIRECT = 1
@@ -1203,7 +1210,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_mesh_add_group": (pl_status, [POINTER(pl_context), POINTER(pl_mesh), c_char_p, pl_group_kind, c_int, POINTER(c_int)]),
     "pl_mesh_find_group": (POINTER(pl_group), [POINTER(pl_mesh), c_char_p, pl_group_kind]),
     "pl_mesh_box": (pl_status, [POINTER(pl_context), POINTER(c_double), c_double, POINTER(POINTER(pl_mesh))]),
-    "pl_mesh_grid": (pl_status, [POINTER(pl_context), POINTER(c_int), c_double, POINTER(POINTER(pl_mesh))]),
+    "pl_mesh_grid": (pl_status, [POINTER(pl_context), POINTER(c_int), c_double, pl_cut, POINTER(POINTER(pl_mesh))]),
     "pl_mesh_hollow_box": (pl_status, [POINTER(pl_context), POINTER(c_double), c_double, c_double, POINTER(POINTER(pl_mesh))]),
     "pl_mesh_bar": (pl_status, [POINTER(pl_context), c_double, c_double, c_double, c_double, POINTER(POINTER(pl_mesh))]),
     "pl_mesh_cylinder": (pl_status, [POINTER(pl_context), c_double, c_double, c_double, POINTER(POINTER(pl_mesh))]),

@@ -13,6 +13,7 @@ from . import _api
 from ._library import (Array, Context, Handle, MeshError, Owner, PathLike, choice, default_context, double_p,
                        doubles, int_p, integer, integers, lib, real, rows, text, view)
 
+CUTS = ("alternating", "diagonal")
 GROUP_KINDS = ("vertex", "tet", "triangle")
 
 
@@ -141,10 +142,15 @@ class Mesh(Owner):
         return cls._make(context, lambda ctx, out: lib.pl_mesh_hollow_box(ctx, double_p(a), wall, cell, out))
 
     @classmethod
-    def grid(cls, nodes: ArrayLike, spacing: float, *, context: Optional[Context] = None) -> Mesh:
-        """Solid of nodes [3] nodes a side, spaced `spacing` m."""
-        a, spacing = integers(nodes, (3,), "nodes"), real(spacing, "spacing")
-        return cls._make(context, lambda ctx, out: lib.pl_mesh_grid(ctx, int_p(a), spacing, out))
+    def grid(cls, nodes: ArrayLike, spacing: float, cut: str = "alternating", *,
+             context: Optional[Context] = None) -> Mesh:
+        """Solid of nodes [3] nodes a side, spaced `spacing` m.
+
+        cut: "alternating", five tets a cube as in boxes and bars, or "diagonal": six around the same
+        diagonal, which is stiffer and bends sideways.
+        """
+        a, spacing, kind = integers(nodes, (3,), "nodes"), real(spacing, "spacing"), choice(cut, "PL_CUT_", CUTS, "cut")
+        return cls._make(context, lambda ctx, out: lib.pl_mesh_grid(ctx, int_p(a), spacing, kind, out))
 
     @classmethod
     def bar(cls, length: float, width: float, height: float, cell: float, *,

@@ -196,7 +196,7 @@ class Scene(Actuators, Owner):
         model: "neo_hookean" (the default), "corotated" or "arap". reading: "exact" (the default) or
         "projective".
         material: a body's parameters, one number or one for every tet (or cloth triangle): young (1e5 Pa),
-        poisson (0.3), density (1000 kg/m^3), bending (0 N m), damping (0 1/s).
+        poisson (0.3), density (1000 kg/m^3), bending (0 N m), damping (0 1/s), viscosity (0 Pa s).
         thickness: of cloth, m (1e-3).
         velocity [3] m/s, angular_velocity [3] rad/s; or positions and velocities [n, 3] of the vertices.
         """
@@ -232,12 +232,13 @@ class Scene(Actuators, Owner):
 
     def add_pin(self, body: Reference, vertices: Union[str, ArrayLike], *, offset: Optional[Table] = None,
                 rotation: Optional[Table] = None, pivot: Optional[ArrayLike] = None,
-                **parameters: ArrayLike) -> int:
+                normal: Optional[ArrayLike] = None, **parameters: ArrayLike) -> int:
         """Holds vertices (indices, or the name of a group) with springs.
 
         parameters: a pin's: compliance (1e-9 m/N).
         offset: (times [k] s, values [k, 3] m) added to the initial positions.
         rotation: (times, values [k, 4]: unit axis and rad) about pivot [3], before the offset.
+        normal: [3], the direction they are held along, free across it; all directions by default.
         """
         d = lib.pl_pin_def_default()
         d.body = self.body_index(body)
@@ -246,7 +247,7 @@ class Scene(Actuators, Owner):
         self._own_parameters(Scene.add_pin, d, "pin", parameters)
         keep = [self._table(offset, 3, "offset"), self._table(rotation, 4, "rotation")]
         d.offset, d.rotation = keep[0][0], keep[1][0]
-        fill(d, WORDS, pivot=pivot)
+        fill(d, WORDS, pivot=pivot, normal=normal)
         return self._add(lib.pl_scene_add_pin, d)
 
     def add_force(self, body: Reference, vertices: Union[str, ArrayLike, None] = None, *,
@@ -441,7 +442,7 @@ class Scene(Actuators, Owner):
 
     def get(self, name: str) -> Array:
         """A parameter as an array shaped as shape_of tells: young (Pa), poisson, density (kg/m^3),
-        bending (N m), damping (1/s) are [element_count], friction [collider_count, body_count],
+        bending (N m), damping (1/s), viscosity (Pa s) are [element_count], friction [collider_count, body_count],
         body_friction [body_count, body_count] (of a pair the row of the body that comes first),
         compliance (m/N) [pin_count], attachment_compliance and cable_compliance (m/N) and
         muscle_stiffness (Pa) one each."""

@@ -260,3 +260,18 @@ def test_bodies_touch_each_other(context):
         overlapping.add_body(upper, young=1e5)
     with pytest.raises(pliant.ArgumentError, match="apart"):
         overlapping.step(overlapping.state())
+
+
+def test_pins_along_a_normal_leave_the_rest_free(context):
+    scene = pliant.Scene(context=context)
+    scene.add_body(pliant.Mesh.grid((2, 2, 2), 0.1, "diagonal", context=context), viscosity=20)
+    scene.add_pin(0, np.arange(8), normal=(0, 1, 0))
+    assert scene.to_dict()["pins"][0]["normal"] == [0, 1, 0]
+    assert scene.get("viscosity").tolist() == [20] * 6
+    state = scene.state()
+    state.v[:, 1] = 1
+    state.v[:, 0] = 1
+    start = state.q.copy()
+    scene.step(state)
+    assert abs(state.q - start)[:, 1].max() < 1e-6
+    np.testing.assert_allclose(state.q[:, 0] - start[:, 0], 0.01, rtol=1e-6)

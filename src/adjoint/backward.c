@@ -57,13 +57,15 @@ static pl_status reverse_substep(backward *b, const pl_tape *tape, int k, const 
         s->linear.rhs[i] = b->dq[i] + b->dv[i] / h;
         s->dp[i] = -b->dv[i] / h;
         s->dw[i] = 0;
+        b->dq1[i] = 0;
     }
     PL_TRY(pl_linear_solve(&s->linear, true));
+    s->dq1 = b->dq1;
     pl_pull(s, b->gradient, b->dq0, b->dv0);
     for (int i = 0; i < n3; i++) {
         b->dq0[i] += c[0] * s->dp[i];
         b->dv0[i] += c[0] * s->dw[i];
-        b->dq1[i] = c[1] * s->dp[i];
+        b->dq1[i] += c[1] * s->dp[i];
         b->dv1[i] = c[1] * s->dw[i];
     }
     shift(&b->dq, &b->dq0, &b->dq1);

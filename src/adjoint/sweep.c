@@ -102,6 +102,7 @@ static void look_back(pl_sweep *s, const pl_tape *tape, int k, const pl_state *s
     sub->v0 = sub->w = s->v0;
     if (e->scheme->states == 1)
         return;
+    sub->q1 = q[1];
     pl_tape_velocities(tape, k - 2, start, s->v1);
     pl_scheme_combine(e->scheme, size, q, s->p);
     pl_scheme_combine(e->scheme, size, v, s->w);

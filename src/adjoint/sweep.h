@@ -18,6 +18,7 @@ typedef struct pl_sweep {
     double *v0, *v1;        /* [n, 3] velocities before the substep, and before the one before it */
     double *p, *w;          /* [n, 3] of the substep (sim/integrator.h) */
     double *dp, *dw;        /* [n, 3] derivatives by these, or along a direction */
+    double *dq1;            /* [n, 3] the same of positions before the substep's start: the caller's */
     int step;               /* the time step, from 0 in this rollout */
     int direction;          /* of the walk along the tape: -1 or 1 */
 } pl_sweep;
@@ -39,15 +40,17 @@ static inline pl_slope pl_sweep_slope(const pl_sweep *s)
                       .row = s->step,
                       .before = &s->before,
                       .after = &s->after,
+                      .q1 = s->dq1,
                       .p = s->dp,
                       .w = s->dw};
 }
 
-/* gradient, dq0 [n, 3], dv0 [n, 3], s->dp and s->dw += what the solved adjoint (z, w) says of each
- * explicit dependence of the substep. */
+/* gradient, dq0 [n, 3], dv0 [n, 3], s->dp, s->dw and s->dq1 += what the solved adjoint (z, w) says of
+ * each explicit dependence of the substep. */
 void pl_pull(pl_sweep *s, pl_gradient *gradient, double *dq0, double *dv0);
 
-/* The right-hand side (l->rhs) of the tangent system along `direction`, (dq0, dv0) and (s->dp, s->dw).
+/* The right-hand side (l->rhs) of the tangent system along `direction`, (dq0, dv0), (s->dp, s->dw) and
+ * s->dq1.
  */
 void pl_push(pl_sweep *s, const pl_gradient *direction, const double *dq0, const double *dv0);
 

@@ -32,6 +32,7 @@ static pl_status forward_block(void *user, const pl_tape *tape, const pl_state *
         PL_TRY(pl_sweep_substep(s, tape, k, start));
         pl_scheme_combine(e->scheme, n3, dq, s->dp);
         pl_scheme_combine(e->scheme, n3, dv, s->dw);
+        s->dq1 = f->dq1;
         pl_push(s, f->direction, f->dq, f->dv);
         PL_TRY(pl_linear_solve(&s->linear, false));
         double h = s->linear.sub.h;

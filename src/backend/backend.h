@@ -21,7 +21,7 @@
 #define PL_PAIRS        6 /* of vertices: (0,1) (0,2) (0,3) (1,2) (1,3) (2,3); cloth (0,1) (0,2) (1,2) */
 
 typedef struct pl_element_block {
-    int vertex[4][PL_LANES];      /* ascending in each lane; cloth has three */
+    int vertex[4][PL_LANES];      /* ascending in each lane; cloth has three, then -1 */
     double gradient[9][PL_LANES]; /* Dm^-1 [3, 3], cloth [2, 2]: row k is the shape gradient of vertex
                                      k+1 */
     double volume[PL_LANES];      /* m^3; 0 in lanes that only fill up a body's last block */

@@ -50,6 +50,22 @@ const pl_pattern *pl_elastic_pattern(const pl_elastic *el)
     return &el->elements->pattern;
 }
 
+int pl_elastic_shape(const pl_elastic *el, int element, int vertex[4], double g[12])
+{
+    int slot = el->elements->slot[element], lane = slot % PL_LANES;
+    const pl_element_block *block = &el->elements->blocks[slot / PL_LANES];
+    int n = block->vertex[3][lane] < 0 ? 2 : 3;
+    memset(g, 0, 12 * sizeof *g);
+    for (int k = 0; k <= n; k++)
+        vertex[k] = block->vertex[k][lane];
+    for (int k = 0; k < n; k++)
+        for (int j = 0; j < n; j++) {
+            g[3 * (k + 1) + j] = block->gradient[n * k + j][lane];
+            g[j] -= g[3 * (k + 1) + j];
+        }
+    return n + 1;
+}
+
 void pl_elastic_set_backend(pl_elastic *el, const pl_backend *backend)
 {
     el->backend = backend;

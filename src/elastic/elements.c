@@ -75,8 +75,8 @@ static pl_status fill_element(pl_elements *elements, const pl_elastic_body *body
     elements->volume[element] = volume;
     pl_element_block *block = &elements->blocks[elements->slot[element] / PL_LANES];
     int lane = elements->slot[element] % PL_LANES, size = (corners - 1) * (corners - 1);
-    for (int k = 0; k < corners; k++)
-        block->vertex[k][lane] = body->vertex_offset + sorted[k];
+    for (int k = 0; k < 4; k++)
+        block->vertex[k][lane] = k < corners ? body->vertex_offset + sorted[k] : -1;
     for (int i = 0; i < size; i++)
         block->gradient[i][lane] = inverse[i];
     block->volume[lane] = volume;

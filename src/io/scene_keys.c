@@ -32,11 +32,16 @@ static const pl_key hollow_box_keys[] = {
     {"cell", PL_KEY_NUMBER, AT(pl_mesh_source, cell), POSITIVE, .required = true, .unit = "m",
      .doc = "Edge length to aim at."},
 };
+static const char *const cut_names[] = {"alternating", "diagonal", NULL};
+
 static const pl_key grid_keys[] = {
     {"nodes", PL_KEY_INTEGERS, AT(pl_mesh_source, nodes), .length = 3, FROM(2), .required = true,
      .doc = "Nodes along x, y and z."},
     {"spacing", PL_KEY_NUMBER, AT(pl_mesh_source, spacing), POSITIVE, .required = true, .unit = "m",
      .doc = "Distance of neighbouring nodes."},
+    {"cut", PL_KEY_CHOICE, AT(pl_mesh_source, cut), .choices = cut_names,
+     .doc = "alternating: five tets a cube, as boxes and bars are; diagonal: six around the same "
+            "diagonal, which is stiffer and bends sideways."},
 };
 static const pl_key bar_keys[] = {
     {"length", PL_KEY_NUMBER, AT(pl_mesh_source, length), POSITIVE, .required = true, .unit = "m",
@@ -173,6 +178,8 @@ static const pl_key material_keys[] = {
      .doc = "Flexural rigidity of cloth."},
     {"damping", PL_KEY_FIELD, AT(pl_body_def, damping), NOT_NEGATIVE, .unit = "1/s",
      .doc = "Mass-proportional damping."},
+    {"viscosity", PL_KEY_FIELD, AT(pl_body_def, viscosity), NOT_NEGATIVE, .unit = "Pa s",
+     .doc = "Of the material: stress is twice this times the rate of strain."},
 };
 static const pl_spec material_spec = {.title = "material", COUNT(material_keys)};
 
@@ -219,6 +226,8 @@ static const pl_key pin_keys[] = {
      .doc = "Turns the targets about the pivot over time: rows [s, axis x, y, z, rad]."},
     {"pivot", PL_KEY_VECTOR, AT(pl_pin_def, pivot), .length = 3, ANY, .unit = "m",
      .doc = "What the rotation turns about."},
+    {"normal", PL_KEY_VECTOR, AT(pl_pin_def, normal), .length = 3, ANY,
+     .doc = "The direction that vertices are held along, of any length; without it all directions."},
 };
 const pl_spec pl_spec_pin = {
     .title = "pin", COUNT(pin_keys), .size = sizeof(pl_pin_def), .defaults = pin_defaults};

@@ -72,7 +72,7 @@ static pl_status make(const pl_document *document, const char *kind, const pl_me
     if (strcmp(kind, "hollow_box") == 0)
         return pl_mesh_hollow_box(ctx, s->size, s->wall, s->cell, out);
     if (strcmp(kind, "grid") == 0)
-        return pl_mesh_grid(ctx, s->nodes, s->spacing, out);
+        return pl_mesh_grid(ctx, s->nodes, s->spacing, (pl_cut)s->cut, out);
     if (strcmp(kind, "bar") == 0)
         return pl_mesh_bar(ctx, s->length, s->width, s->height, s->cell, out);
     if (strcmp(kind, "cylinder") == 0)

@@ -141,6 +141,7 @@ typedef struct pl_mesh_source {
     double size[3], radii[3];
     double cell, wall, spacing, length, width, height, radius;
     int nodes[3];
+    int cut; /* pl_cut */
     const char *file, *shape, *surface;
     int vertices; /* to aim at; 0 = the default */
 } pl_mesh_source;

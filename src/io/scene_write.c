@@ -305,6 +305,7 @@ static void write_pin(writer *w)
     const double unmoved[3] = {0}, unturned[4] = {0, 0, 1, 0};
     pl_pin_def usual = pl_pin_def_default(), def = usual;
     memcpy(def.pivot, p->pivot, sizeof def.pivot);
+    memcpy(def.normal, p->normal, sizeof def.normal);
     integer(w, "body", body);
     item(w, "vertices");
     integers(w, vertex, p->count, w->scene->bodies[body].vertex_offset);

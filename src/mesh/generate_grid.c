@@ -1,10 +1,14 @@
 /*
  * Generators on a grid of cells: box, hollow box, grid, bar (solids) and rectangle (cloth).
  *
- * Nodes are numbered with x fastest: (i, j, k) -> i + nx (j + ny k), nx nodes along x. Every cube is
- * split into the six tets of Kuhn, one per order (a, b, c) of the axes, all around the diagonal from
- * (0,0,0) to (1,1,1): vertices 0, e_a, e_a + e_b, e_a + e_b + e_c. Neighbouring cubes then agree on
- * the diagonal of the face they share.
+ * Nodes are numbered with x fastest: (i, j, k) -> i + nx (j + ny k), nx nodes along x. Corner c of a
+ * cube is (c & 1, c >> 1 & 1, c >> 2). Cubes are cut so that neighbours agree on the diagonal of the
+ * face they share:
+ *
+ * - alternating, into five: a tet in the middle, of the corners 0, 3, 5, 6 or in every other cube 1, 2,
+ * 4, 7, and one at each of the other four corners. No direction is favoured, and little locks.
+ * - diagonal, into the six of Kuhn, one per order (a, b, c) of the axes, all around the diagonal from 0
+ *   to 7: vertices 0, e_a, e_a + e_b, e_a + e_b + e_c. Stiffer, and bends sideways.
  */
 #include "mesh/mesh.h"
 
@@ -31,7 +35,7 @@ pl_status pl_mesh_fits(pl_context *ctx, double vertex_count, double element_coun
     return PL_OK;
 }
 
-static void split_cube(const int corner[8], int *tets)
+static void split_in_six(const int corner[8], int *tets)
 {
     static const int axes[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {1, 0, 2}, {2, 1, 0}};
     for (int p = 0; p < 6; p++) {
@@ -45,16 +49,36 @@ static void split_cube(const int corner[8], int *tets)
     }
 }
 
+static void split_in_five(const int corner[8], bool odd, int *tets)
+{
+    static const int middle[2][4] = {{0, 5, 3, 6}, {1, 2, 4, 7}},
+                     ends[2][4] = {{1, 2, 4, 7}, {0, 3, 5, 6}};
+    for (int k = 0; k < 4; k++) {
+        int c = ends[odd][k], *tet = tets + 4 * (size_t)(k + 1);
+        tets[k] = corner[middle[odd][k]];
+        tet[0] = corner[c];
+        tet[1] = corner[c ^ (odd ? 1 : 2)];
+        tet[2] = corner[c ^ (odd ? 2 : 1)];
+        tet[3] = corner[c ^ 4];
+    }
+}
+
+static int tets_of(pl_cut cut)
+{
+    return cut == PL_CUT_ALTERNATING ? 5 : 6;
+}
+
 /* A solid of cells[3] cubes with its corner at origin; the last node of an axis is exactly at
  * origin + size. */
 static pl_status make_grid(pl_context *ctx, const int cells[3], const double origin[3],
-                           const double size[3], pl_mesh **out)
+                           const double size[3], pl_cut cut, pl_mesh **out)
 {
+    int each = tets_of(cut);
     int nodes[3] = {cells[0] + 1, cells[1] + 1, cells[2] + 1};
     double cubes = (double)cells[0] * cells[1] * cells[2];
-    PL_TRY(pl_mesh_fits(ctx, (double)nodes[0] * nodes[1] * nodes[2], 6 * cubes));
+    PL_TRY(pl_mesh_fits(ctx, (double)nodes[0] * nodes[1] * nodes[2], each * cubes));
     pl_mesh *mesh = NULL;
-    PL_TRY(pl_mesh_new(ctx, nodes[0] * nodes[1] * nodes[2], 6 * (int)cubes, 0, &mesh));
+    PL_TRY(pl_mesh_new(ctx, nodes[0] * nodes[1] * nodes[2], each * (int)cubes, 0, &mesh));
 
     int v = 0, t = 0, step[3] = {1, nodes[0], nodes[0] * nodes[1]};
     for (int k = 0; k < nodes[2]; k++) {
@@ -69,8 +93,11 @@ static pl_status make_grid(pl_context *ctx, const int cells[3], const double ori
                 int corner[8];
                 for (int c = 0; c < 8; c++)
                     corner[c] = v + (c & 1) * step[0] + (c >> 1 & 1) * step[1] + (c >> 2) * step[2];
-                split_cube(corner, mesh->tets + 4 * (size_t)t);
-                t += 6;
+                if (cut == PL_CUT_ALTERNATING)
+                    split_in_five(corner, (i + j + k) % 2, mesh->tets + 4 * (size_t)t);
+                else
+                    split_in_six(corner, mesh->tets + 4 * (size_t)t);
+                t += each;
             }
         }
     }
@@ -78,7 +105,7 @@ static pl_status make_grid(pl_context *ctx, const int cells[3], const double ori
     return PL_OK;
 }
 
-pl_status pl_mesh_grid(pl_context *ctx, const int nodes[3], double spacing, pl_mesh **out)
+pl_status pl_mesh_grid(pl_context *ctx, const int nodes[3], double spacing, pl_cut cut, pl_mesh **out)
 {
     int cells[3];
     double size[3];
@@ -90,7 +117,9 @@ pl_status pl_mesh_grid(pl_context *ctx, const int nodes[3], double spacing, pl_m
     }
     if (!(spacing > 0) || !isfinite(size[0] + size[1] + size[2]))
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "spacing: %g m must be positive and finite", spacing);
-    return make_grid(ctx, cells, (double[3]){0, 0, 0}, size, out);
+    if ((int)cut < 0 || cut > PL_CUT_DIAGONAL)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "cut = %d: no such cut", (int)cut);
+    return make_grid(ctx, cells, (double[3]){0, 0, 0}, size, cut, out);
 }
 
 pl_status pl_mesh_box(pl_context *ctx, const double size[3], double cell, pl_mesh **out)
@@ -99,7 +128,7 @@ pl_status pl_mesh_box(pl_context *ctx, const double size[3], double cell, pl_mes
     int cells[3];
     for (int d = 0; d < 3; d++)
         PL_TRY(pl_mesh_cells(ctx, names[d], size[d], cell, &cells[d]));
-    return make_grid(ctx, cells, (double[3]){0, 0, 0}, size, out);
+    return make_grid(ctx, cells, (double[3]){0, 0, 0}, size, PL_CUT_ALTERNATING, out);
 }
 
 /* Whether a cell or, counted in nodes, a vertex is in the hollow that walls of these cells leave. */
@@ -114,6 +143,7 @@ static bool in_hollow(const int cells[3], int wall, const int at[3], int nodes)
 /* Leaves out, in place, the cubes of a grid in the hollow and the nodes that none has then. */
 static void hollow_out(pl_mesh *mesh, const int cells[3], int wall, int *number)
 {
+    const size_t each = 4 * (size_t)tets_of(PL_CUT_ALTERNATING);
     int kept = 0, tets = 0, cube = 0;
     for (int v = 0; v < mesh->vertex_count; v++) {
         int nx = cells[0] + 1, ny = cells[1] + 1, at[3] = {v % nx, v / nx % ny, v / nx / ny};
@@ -125,14 +155,14 @@ static void hollow_out(pl_mesh *mesh, const int cells[3], int wall, int *number)
         if (at[0] == cells[0] || at[1] == cells[1] || at[2] == cells[2])
             continue;
         if (!in_hollow(cells, wall, at, 0)) {
-            memmove(mesh->tets + 24 * (size_t)tets, mesh->tets + 24 * (size_t)cube,
-                    24 * sizeof *mesh->tets);
+            memmove(mesh->tets + each * (size_t)tets, mesh->tets + each * (size_t)cube,
+                    each * sizeof *mesh->tets);
             tets++;
         }
         cube++;
     }
     mesh->vertex_count = kept;
-    mesh->tet_count = 6 * tets;
+    mesh->tet_count = (int)each / 4 * tets;
     for (int i = 0; i < 4 * mesh->tet_count; i++)
         mesh->tets[i] = number[mesh->tets[i]];
 }
@@ -151,7 +181,7 @@ pl_status pl_mesh_hollow_box(pl_context *ctx, const double size[3], double wall,
                            "wall: %d cells on both sides leave no hollow in the %d along %s", thick,
                            cells[d], names[d]);
     }
-    PL_TRY(make_grid(ctx, cells, (double[3]){0, 0, 0}, size, &mesh));
+    PL_TRY(make_grid(ctx, cells, (double[3]){0, 0, 0}, size, PL_CUT_ALTERNATING, &mesh));
     int *number = pl_alloc(ctx, (size_t)mesh->vertex_count, sizeof *number);
     if (!number) {
         pl_mesh_free(ctx, mesh);
@@ -194,7 +224,7 @@ pl_status pl_mesh_bar(pl_context *ctx, double length, double width, double heigh
     PL_TRY(pl_mesh_cells(ctx, "height", height, cell, &cells[2]));
     const double size[3] = {length, width, height}, origin[3] = {0, -width / 2, -height / 2};
     pl_mesh *mesh = NULL;
-    PL_TRY(make_grid(ctx, cells, origin, size, &mesh));
+    PL_TRY(make_grid(ctx, cells, origin, size, PL_CUT_ALTERNATING, &mesh));
     PL_CHECK(group_where(ctx, mesh, "left", (double[3]){0, -INFINITY, -INFINITY},
                          (double[3]){0, INFINITY, INFINITY}),
              failed);

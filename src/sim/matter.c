@@ -48,6 +48,14 @@ static double contact_margin(const pl_scene_def *def)
     return fmin(fmax(def->contact_epsilon2 / 1e-9, 1e-3), 0.05);
 }
 
+static bool is_viscous(const pl_matter *m)
+{
+    int e = 0;
+    while (e < m->scene->element_count && m->values->of[PL_VISCOSITY][e] == 0)
+        e++;
+    return e < m->scene->element_count;
+}
+
 bool pl_matter_use(pl_matter *m, pl_values *values)
 {
     if (m->values == values)
@@ -59,5 +67,6 @@ bool pl_matter_use(pl_matter *m, pl_values *values)
     pl_elastic_set_material(m->elastic, values->of[PL_YOUNG], values->of[PL_POISSON],
                             values->of[PL_BENDING]);
     lump_masses(m);
+    m->viscous = is_viscous(m);
     return true;
 }

@@ -14,6 +14,7 @@ typedef struct pl_matter {
     pl_elastic *elastic;
     double *mass;          /* [n] M, kg */
     double *damping;       /* [n] C, kg/s */
+    bool viscous;          /* whether any element has viscosity */
     double margin;         /* how close a vertex is a contact, m */
     pl_solver_kind method; /* never AUTO */
     double *element;       /* [element_count] scratch */

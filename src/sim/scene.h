@@ -26,6 +26,7 @@ typedef struct pl_pin {
     int first, count; /* its rows of pin_vertex */
     pl_curve offset, rotation;
     double pivot[3];
+    double normal[3]; /* unit; 0 = holds in all directions */
 } pl_pin;
 
 typedef struct pl_force {

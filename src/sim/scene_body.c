@@ -119,6 +119,7 @@ static material material_of(const pl_body_def *def, pl_channel channel)
         [PL_DENSITY] = {&def->density, def->density_of},
         [PL_BENDING] = {&def->bending, def->bending_of},
         [PL_DAMPING] = {&def->damping, def->damping_of},
+        [PL_VISCOSITY] = {&def->viscosity, def->viscosity_of},
     };
     return told[channel];
 }

@@ -102,10 +102,15 @@ pl_status pl_scene_add_pin(pl_scene *scene, const pl_pin_def *def, int *pin)
     for (int k = 0; k < 3; k++)
         if (!isfinite(def->pivot[k]))
             return pl_fail(ctx, PL_ERROR_ARGUMENT, "pivot is not finite");
+    double length = pl_norm3(def->normal);
+    if (!isfinite(length))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "normal is not finite");
     pl_pin p = {.first = scene->pin_vertex_count, .count = def->vertex_count};
     const double none[4] = {0, 0, 1, 0};
     const double nowhere[3] = {0};
     memcpy(p.pivot, def->pivot, sizeof p.pivot);
+    if (length > 0)
+        pl_axpy3(1 / length, def->normal, p.normal);
     PL_CHECK(pl_curve_create(ctx, "pin.offset", &def->offset, 3, nowhere, &p.offset), done);
     PL_CHECK(pl_curve_create(ctx, "pin.rotation", &def->rotation, 4, none, &p.rotation), done);
     for (int k = 0; k < p.rotation.count; k++) {

@@ -134,6 +134,7 @@ static pl_status advance(step *s, double from, double to, int depth)
         .length = length,
         .h = scheme->theta * length,
         .q0 = s->state->q,
+        .q1 = s->state->q_before,
         .v0 = s->state->v,
         .p = scheme->states > 1 ? sim->p : s->state->q,
         .w = scheme->states > 1 ? sim->w : s->state->v,

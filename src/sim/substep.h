@@ -31,6 +31,7 @@ typedef struct pl_substep {
     double length;            /* s, */
     double h;                 /* and theta times that */
     const double *q0, *v0;    /* [n, 3] */
+    const double *q1;         /* [n, 3] positions before these, of a scheme that looks back at them */
     const double *p, *w;      /* [n, 3] what the scheme makes of these and earlier ones */
     const pl_drive *drive;    /* at the end of the substep */
     const double *pose_start; /* [collider_count, 7] */

@@ -22,6 +22,7 @@ typedef struct pl_slope {
     int row;                        /* the time step, from 0 in this rollout: the row of inputs */
     const pl_drive *before, *after; /* at the ends of the time step */
     double *p, *w;       /* [n, 3] derivatives by the substep's p and w, or a direction of them */
+    double *q1;          /* [n, 3] the same of its q1 */
     double *mass, *drag; /* [n] derivatives by each vertex's M and C, or along a direction of them; NULL
                             when nobody asks */
 } pl_slope;
