@@ -25,15 +25,18 @@ def _with_unit_quaternions(arrays: Mapping[str, Array]) -> dict[str, Array]:
     return {**arrays, "collider_pose": pose}
 
 
+def _flat(scene: Scene, steps: int, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Array]:
+    return {name: np.ascontiguousarray(array, np.float64).reshape(-1, *scene.shape_of(name, steps))
+            for name, array in arrays.items()}
+
+
 def run(scene: Scene, steps: int, arrays: Mapping[str, NDArray[Any]], batch: Sequence[int], tape: bool,
         state: Any = None) -> tuple[Union[Rollout, Rollouts], Array, Array]:
     """The rollouts of all samples, and their states q, v [*batch, steps + 1, n, 3].
 
     One sample has all threads for its own work; several are the environments of a batch.
     """
-    flat = {name: np.ascontiguousarray(array, np.float64).reshape(-1, *scene.shape_of(name, steps))
-            for name, array in arrays.items()}
-    flat = _with_unit_quaternions(flat)
+    flat = _with_unit_quaternions(_flat(scene, steps, arrays))
     count, shape = math.prod(batch), (*batch, steps + 1, scene.vertex_count, 3)
     made: Union[Rollout, Rollouts]
     if count == 1:
@@ -88,3 +91,24 @@ def pull(made: Union[Rollout, Rollouts], arrays: Mapping[str, NDArray[Any]], gq:
             value = _by_quaternion(np.asarray(pose, np.float64), value)
         found[name] = np.array(value).reshape(arrays[name].shape)
     return found
+
+
+def _by_turn(pose: Array, along: Array) -> Array:
+    """m and rad [., 6] of a change of poses [., 7]: the transpose of _by_quaternion."""
+    length = np.linalg.norm(pose[..., 3:], axis=-1, keepdims=True)
+    unit, p = pose[..., 3:] / length, along[..., 3:]
+    turn = unit[..., :1] * p[..., 1:] - p[..., :1] * unit[..., 1:] - np.cross(p[..., 1:], unit[..., 1:])
+    return np.concatenate([along[..., :3], 2 * turn / length], axis=-1)
+
+
+def push(scene: Scene, steps: int, arrays: Mapping[str, NDArray[Any]], along: Mapping[str, NDArray[Any]],
+         state: Any = None) -> tuple[Array, Array]:
+    """The changes dq, dv [samples, steps + 1, n, 3] of the states with those of the arrays."""
+    flat, changes, found = _flat(scene, steps, arrays), _flat(scene, steps, along), []
+    if "collider_pose" in changes:
+        changes["collider_pose"] = _by_turn(flat["collider_pose"], changes["collider_pose"])
+    flat = _with_unit_quaternions(flat)
+    for k in range(len(next(iter(flat.values())))):
+        made = scene.rollout(steps, state, **{name: a[k] for name, a in flat.items()})
+        found.append(made.tangent({name: a[k] for name, a in changes.items()}))
+    return np.stack([dq for dq, _ in found]), np.stack([dv for _, dv in found])

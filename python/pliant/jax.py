@@ -1,22 +1,24 @@
-"""Simulations as JAX functions, under jit, grad and vmap, in double precision on the CPU.
+"""Simulations as JAX functions, under jit, grad, jvp and vmap, in double precision on the CPU.
 
     jax.config.update("jax_enable_x64", True)
     q, v = pliant.jax.rollout(scene, 100, friction=mu, velocity=v0)
 
-The simulation runs as a callback of the compiled program. What the gradient needs of it cannot stay in
-that program, so the reverse pass simulates again.
+The simulation runs as a callback of the compiled program. What derivatives need of it cannot stay in
+that program, so that a sweep simulates again: forward for jvp and linearize, backward for grad and vjp.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Optional
+from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 
 try:
     import jax
     import jax.numpy as jnp
+    from jax.extend.core import Primitive
+    from jax.interpreters import ad, batching, mlir
 except ImportError as error:
     raise ImportError("pliant.jax needs JAX: `pip install jax`") from error
 
@@ -28,7 +30,7 @@ from ._state import State
 _Key = tuple[Scene, int, Optional[State], tuple[str, ...]]
 
 
-def _batch_of(key: _Key, arrays: tuple[Any, ...]) -> tuple[int, ...]:
+def _batch_of(key: _Key, arrays: Sequence[Any]) -> tuple[int, ...]:
     scene, steps, _, names = key
     if not arrays:
         return ()
@@ -42,34 +44,82 @@ def _simulate(key: _Key, *arrays: Any) -> tuple[Any, Any]:
     return q, v
 
 
-def _differentiate(key: _Key, gq: Any, gv: Any, *arrays: Any) -> tuple[Any, ...]:
+def _sweep_forward(key: _Key, *operands: Any) -> tuple[Any, ...]:
     scene, steps, state, names = key
-    given = {name: np.asarray(array) for name, array in zip(names, arrays)}
-    made, _, _ = _samples.run(scene, steps, given, _batch_of(key, arrays), True, state)
-    found = _samples.pull(made, given, np.asarray(gq), np.asarray(gv), names)
+    shape = _states_of(key, operands).shape
+    arrays = [np.asarray(x) for x in operands]
+    given, along = (dict(zip(names, part)) for part in (arrays, arrays[len(names):]))
+    return tuple(np.reshape(d, shape) for d in _samples.push(scene, steps, given, along, state))
+
+
+def _sweep_backward(key: _Key, *operands: Any) -> tuple[Any, ...]:
+    scene, steps, state, names = key
+    arrays = [np.asarray(x) for x in operands]
+    given, (gq, gv) = dict(zip(names, arrays)), arrays[len(names):]
+    made, _, _ = _samples.run(scene, steps, given, _batch_of(key, operands), True, state)
+    found = _samples.pull(made, given, gq, gv, names)
     return tuple(found[name] for name in names)
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _states_of(key: _Key, arrays: Sequence[Any]) -> Any:
+    scene, steps = key[:2]
+    return jax.ShapeDtypeStruct((*_batch_of(key, arrays), steps + 1, scene.vertex_count, 3), jnp.float64)
+
+
+def _linear(name: str, sweep: Callable[..., Any], results: Callable[..., Any]) -> Primitive:
+    """A callback (*arrays, *changes; key) that is linear in the changes and takes any batch."""
+    p = Primitive(f"pliant_{name}")
+    p.multiple_results = True
+
+    def call(*operands: Any, key: _Key) -> Any:
+        return jax.pure_callback(partial(sweep, key), results(key, operands), *operands, vmap_method="sequential")
+
+    def shapes(*operands: Any, key: _Key) -> Any:
+        return [jax.core.ShapedArray(s.shape, s.dtype) for s in results(key, operands)]
+
+    def batched(operands: Sequence[Any], axes: Sequence[Any], *, key: _Key) -> Any:
+        size = next(x.shape[a] for x, a in zip(operands, axes) if a is not None)
+        full = [jnp.broadcast_to(x, (size, *x.shape)) if a is None else jnp.moveaxis(x, a, 0)
+                for x, a in zip(operands, axes)]
+        found = p.bind(*full, key=key)
+        return found, [0] * len(found)
+
+    p.def_impl(call)
+    p.def_abstract_eval(shapes)
+    mlir.register_lowering(p, mlir.lower_fun(call, multiple_results=True))
+    batching.primitive_batchers[p] = batched
+    return p
+
+
+_push = _linear("push", _sweep_forward, lambda key, operands: (_states_of(key, operands),) * 2)
+_pull = _linear("pull", _sweep_backward, lambda key, operands: tuple(
+    jax.ShapeDtypeStruct(a.shape, jnp.float64) for a in operands[:len(key[3])]))
+
+
+def _transpose(of: Primitive) -> Callable[..., Any]:
+    """Each is the other's: cotangents of the changes from those of the results."""
+    def rule(cotangents: Sequence[Any], *operands: Any, key: _Key) -> Any:
+        count = len(key[3])
+        given = [ad.instantiate_zeros(c) for c in cotangents]
+        found = of.bind(*operands[:count], *given, key=key)
+        return [None] * count + [c if ad.is_undefined_primal(x) else None
+                                 for c, x in zip(found, operands[count:])]
+    return rule
+
+
+ad.primitive_transposes[_push] = _transpose(_pull)
+ad.primitive_transposes[_pull] = _transpose(_push)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _rollout(key: _Key, *arrays: Any) -> tuple[Any, Any]:
-    scene, steps, _, _ = key
-    out = jax.ShapeDtypeStruct((*_batch_of(key, arrays), steps + 1, scene.vertex_count, 3), jnp.float64)
+    out = _states_of(key, arrays)
     return jax.pure_callback(partial(_simulate, key), (out, out), *arrays, vmap_method="broadcast_all")
 
 
-def _forward(key: _Key, *arrays: Any) -> tuple[Any, Any]:
-    return _rollout(key, *arrays), arrays
-
-
-def _backward(key: _Key, arrays: tuple[Any, ...], cotangents: tuple[Any, Any]) -> tuple[Any, ...]:
-    if not arrays:
-        return ()
-    out = tuple(jax.ShapeDtypeStruct(a.shape, jnp.float64) for a in arrays)
-    return jax.pure_callback(partial(_differentiate, key), out, *cotangents, *arrays,
-                             vmap_method="broadcast_all")
-
-
-_rollout.defvjp(_forward, _backward)
+@_rollout.defjvp
+def _along(key: _Key, arrays: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+    return _rollout(key, *arrays), tuple(_push.bind(*arrays, *tangents, key=key))
 
 
 def rollout(scene: Scene, steps: int, *, state: Optional[State] = None, **arrays: Any) -> tuple[Any, Any]:

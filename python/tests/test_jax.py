@@ -64,6 +64,42 @@ def test_one_number_a_sample(slide):
     np.testing.assert_allclose(gradient, jax.vmap(jax.grad(end))(mus), rtol=1e-12)
 
 
+def test_forward_mode_is_the_transpose_of_reverse_mode(slide):
+    def end(mu, velocity, force, pose):
+        q, v = pliant.jax.rollout(slide, STEPS, friction=mu, velocity=velocity, force=force, collider_pose=pose)
+        return q[1:], 0.1 * v[-1]
+    random = np.random.default_rng(1)
+    pose = np.tile([0, 0, 0, 1.2, 0.1, -0.05, 0], (STEPS, 1, 1))
+    given = (*map(jnp.asarray, ARGUMENTS), jnp.asarray(pose))
+    along = tuple(jnp.asarray(random.standard_normal(np.shape(a))) for a in given)
+    values, changes = jax.jit(lambda g, a: jax.jvp(end, g, a))(given, along)
+    _, pushed = jax.linearize(end, *given)
+    plain, pull = jax.vjp(end, *given)
+    for k in range(2):
+        np.testing.assert_array_equal(values[k], plain[k])
+        np.testing.assert_allclose(pushed(*along)[k], changes[k], rtol=1e-12, atol=1e-15)
+    weights = tuple(jnp.asarray(random.standard_normal(c.shape)) for c in changes)
+    forward = sum(float(jnp.sum(w * c)) for w, c in zip(weights, changes))
+    backward = sum(float(jnp.sum(g * a)) for g, a in zip(pull(weights), along))
+    assert forward == pytest.approx(backward, rel=1e-8)
+    h = 1e-5
+    ends = [end(*(g + s * h * a for g, a in zip(given, along)))[0] for s in (1, -1)]
+    difference, size = (ends[0] - ends[1]) / (2 * h), float(jnp.abs(changes[0]).max())
+    np.testing.assert_allclose(changes[0], difference, atol=1e-6 * size)
+
+
+def test_jacobians_both_ways_and_batches_of_tangents(slide):
+    loss = outcome(slide)
+    forward, backward = (d(loss, argnums=1)(*ARGUMENTS) for d in (jax.jacfwd, jax.jacrev))
+    np.testing.assert_allclose(forward, backward, rtol=1e-8)  # to which sweeps are solved
+    mus = jnp.array([0.1, 0.2])
+    along = jax.vmap(lambda mu: jax.jvp(lambda m: loss(m, *ARGUMENTS[1:]), (mu,), (1.0,))[1])(mus)
+    np.testing.assert_allclose(along, jax.vmap(jax.grad(loss), in_axes=(0, None, None))(mus, *ARGUMENTS[1:]),
+                               rtol=1e-8)
+    with pytest.raises(NotImplementedError, match="pliant"):
+        jax.hessian(loss)(*ARGUMENTS)
+
+
 def test_agrees_with_the_plain_interface(slide):
     q, v = pliant.jax.rollout(slide, STEPS)
     rollout = slide.rollout(STEPS)
