@@ -54,7 +54,9 @@ def run(scene: Scene, steps: int, arrays: Mapping[str, NDArray[Any]], batch: Seq
 def _begin(scene: Scene, pool: Handle, count: int, state: Any) -> None:
     """All environments at the scene's start, or at a state."""
     scene._core.check(lib.pl_batch_reset(pool.pointer, -1))
-    for e in range(count if state is not None else 0):
+    if state is None:
+        return
+    for e in range(count):
         scene._core.check(lib.pl_state_copy(scene._pointer, scene._state(state),
                                             lib.pl_batch_state(pool.pointer, e)))
 

@@ -41,9 +41,9 @@ def _add_rollout(report: Any, rollout: Rollout, name: Optional[str]) -> int:
     if rollout.tape or rollout.q is None:
         return lib.pl_report_add_rollout(report, rollout.scene._pointer, rollout._pointer, style)
     surfaces = [b.mesh.surface() + b.vertices.start for b in bodies]
-    used, triangles = np.unique(np.concatenate(surfaces), return_inverse=True)
+    used, places = np.unique(np.concatenate(surfaces), return_inverse=True)
     frames = np.ascontiguousarray(rollout.q[:, used])
-    triangles = np.ascontiguousarray(triangles, np.intc)
+    triangles = np.ascontiguousarray(places, np.intc)
     style.vertex_count, style.triangle_count, style.frame_count = len(used), triangles.size // 3, len(frames)
     style.triangles, style.frames = int_p(triangles), double_p(frames)
     style.start, style.time_step = rollout.time[0], rollout.scene.time_step

@@ -17,6 +17,7 @@ import numpy as np
 try:
     import jax
     import jax.numpy as jnp
+    from jax.core import ShapedArray
     from jax.extend.core import Primitive
     from jax.interpreters import ad, batching, mlir
 except ImportError as error:
@@ -75,7 +76,7 @@ def _linear(name: str, sweep: Callable[..., Any], results: Callable[..., Any]) -
         return jax.pure_callback(partial(sweep, key), results(key, operands), *operands, vmap_method="sequential")
 
     def shapes(*operands: Any, key: _Key) -> Any:
-        return [jax.core.ShapedArray(s.shape, s.dtype) for s in results(key, operands)]
+        return [ShapedArray(s.shape, s.dtype) for s in results(key, operands)]
 
     def batched(operands: Sequence[Any], axes: Sequence[Any], *, key: _Key) -> Any:
         size = next(x.shape[a] for x, a in zip(operands, axes) if a is not None)
