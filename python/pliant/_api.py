@@ -643,7 +643,7 @@ class pl_batch_run_def(Structure):
 pl_batch_run_def._fields_ = [
     ("steps", c_int),
     ("inputs", pl_inputs),
-    ("inputs_for", c_int * 21),
+    ("inputs_for", c_int * 22),
     ("memory_budget", c_size_t),
     ("q", POINTER(c_double)),
     ("v", POINTER(c_double)),
