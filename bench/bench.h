@@ -89,15 +89,23 @@ pl_status bench_methods(FILE *file, const bench_case *c, pl_context *ctx, int st
 /* Prints a table of ratios, each of two times of this run. Returns the first failure. */
 pl_status bench_ratios(FILE *file, bool quick);
 
+/* ------------------------------------------------------------------------------- batches */
+
+/* Prints the table of batches of 4, 8, ... up to `most` environments. Returns the first failure. */
+pl_status bench_batch(FILE *file, pl_context *ctx, int most, int steps);
+
 /* ------------------------------------------------------------------------------- two builds */
 
 /* `pliant bench compare OTHER`: argv[0] is "compare"; returns an exit code. */
 int bench_compare(int argc, char **argv);
 
-/* ------------------------------------------------------------------------------- clocks */
+/* ------------------------------------------------------------------------------- clocks, memory */
 
 double bench_milliseconds(void);
 /* CPU time of the process, on all its threads: what others do on the machine does not count. */
 double bench_cpu_milliseconds(void);
+/* The most memory that the process had since the last reset, MB; 0 = not known. */
+void bench_memory_reset(void);
+double bench_memory_peak(void);
 
 #endif

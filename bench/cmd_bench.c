@@ -7,8 +7,8 @@
 #include <string.h>
 
 typedef struct bench_options {
-    bool quick, json, elastic, contact, adjoint, methods, ratios;
-    int threads, steps;
+    bool quick, json, elastic, contact, adjoint, methods, ratios, batch;
+    int threads, steps, environments;
     cli_list only;
 } bench_options;
 
@@ -188,7 +188,14 @@ static int run(const bench_options *o, pl_context *ctx)
         if (bench_ratios(stdout, o->quick) != PL_OK)
             code = CLI_FAILED;
     }
-    explain();
+    if (o->batch && code != CLI_INTERRUPTED) {
+        printf("\n## batches\n\n");
+        pl_status status = bench_batch(stdout, ctx, o->environments, o->steps > 0 ? o->steps : 50);
+        if (status != PL_OK)
+            code = cli_interrupted() ? CLI_INTERRUPTED : cli_report(ctx, status);
+    }
+    if (o->elastic || o->contact || o->adjoint)
+        explain();
     return code;
 }
 
@@ -203,19 +210,20 @@ static bool any_selected(const bench_options *o)
 /* Takes the words that say which tables, all without any: -1, or the exit code. */
 static int choose_tables(bench_options *o, const cli_command *command, int count, char **words)
 {
-    static const char *const names[] = {"elastic", "contact", "adjoint", "methods", "ratios"};
-    bool *const flags[] = {&o->elastic, &o->contact, &o->adjoint, &o->methods, &o->ratios};
+    static const char *const names[] = {"elastic", "contact", "adjoint", "methods", "ratios", "batch"};
+    bool *const flags[] = {&o->elastic, &o->contact, &o->adjoint, &o->methods, &o->ratios, &o->batch};
     for (int i = 0; i < count; i++) {
         int k = 0;
         while (k < CLI_COUNT(names) && strcmp(words[i], names[k]) != 0)
             k++;
         if (k == CLI_COUNT(names))
-            return cli_usage(command, "expected elastic, contact, adjoint, methods or ratios, got '%s'",
+            return cli_usage(command,
+                             "expected elastic, contact, adjoint, methods, ratios or batch, got '%s'",
                              words[i]);
         *flags[k] = true;
     }
-    if (o->json && (o->methods || o->ratios))
-        return cli_usage(command, "methods and ratios have no JSON");
+    if (o->json && (o->methods || o->ratios || o->batch))
+        return cli_usage(command, "methods, ratios and batch have no JSON");
     if (count == 0)
         o->elastic = o->contact = o->adjoint = o->methods = o->ratios = true;
     return -1;
@@ -231,23 +239,26 @@ int cmd_bench(int argc, char **argv)
         {"only", CLI_LIST, &o.only, "TEXT", "this scene, or those whose names contain this"},
         {"steps", CLI_INT, &o.steps, "N", "instead of each scene's"},
         {"threads", CLI_INT, &o.threads, "N", "worker threads; 0 = one per core"},
+        {"environments", CLI_INT, &o.environments, "N", "largest batch; 64, or 4 if quick"},
         {"json", CLI_FLAG, &o.json, NULL, "the scenes' figures as JSON"},
     };
     const cli_command command = {
         .name = "bench",
-        .arguments = "[elastic|contact|adjoint|methods|ratios]...",
-        .summary = "Times of steps and gradients, as Markdown; all of it unless told what.",
+        .arguments = "[elastic|contact|adjoint|methods|ratios|batch]...",
+        .summary = "Times of steps and gradients, as Markdown; all but batches unless told what.",
         .details = "`pliant bench compare OTHER` measures this build against another.",
         .min_arguments = 0,
-        .max_arguments = 5,
+        .max_arguments = 6,
         .option_count = CLI_COUNT(table),
         .options = table,
     };
     int count, code = cli_parse(&command, argc, argv, &count);
     if (code >= 0 || (code = choose_tables(&o, &command, count, argv + 1)) >= 0)
         return code;
-    if (o.threads < 0 || o.steps < 0)
-        return cli_usage(&command, "--threads and --steps cannot be negative");
+    if (o.threads < 0 || o.steps < 0 || o.environments < 0)
+        return cli_usage(&command, "--threads, --steps and --environments cannot be negative");
+    if (o.environments == 0)
+        o.environments = o.quick ? 4 : 64;
     if (!any_selected(&o))
         return cli_usage(&command, "--only: no scene's name contains '%s'", o.only.items[0]);
     if (o.quick && o.steps == 0)

@@ -37,8 +37,8 @@ static double process_memory(const char *key)
     return (double)kilobytes / 1024;
 }
 
-/* The peak starts again from what is in use, with freed memory given back first. */
-static void reset_peak(void)
+/* With freed memory given back first. */
+void bench_memory_reset(void)
 {
     malloc_trim(0);
     FILE *file = fopen("/proc/self/clear_refs", "w");
@@ -46,6 +46,11 @@ static void reset_peak(void)
         fputs("5", file);
         fclose(file);
     }
+}
+
+double bench_memory_peak(void)
+{
+    return process_memory("VmHWM");
 }
 
 typedef struct forward_sum {
@@ -153,7 +158,7 @@ pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver_kind sol
     pl_rollout *rollout = NULL;
     pl_rollout_def def = pl_rollout_def_default();
     *out = (bench_result){0};
-    reset_peak();
+    bench_memory_reset();
     double began = bench_milliseconds();
     bench_build(c, ctx, solver, &w);
     pl_status status = w.status;
@@ -176,7 +181,7 @@ pl_status bench_measure(const bench_case *c, pl_context *ctx, pl_solver_kind sol
     }
     if (status == PL_OK && backward)
         status = measure_backward(&w, rollout, out);
-    out->memory = process_memory("VmHWM");
+    out->memory = bench_memory_peak();
     pl_rollout_destroy(rollout);
     bench_close(&w);
     return status;

@@ -18,16 +18,18 @@
 static const char *const methods[] = {"gradient_descent", "lbfgsb", "levenberg_marquardt"};
 enum { METHODS = 3 };
 
-/* The control tasks, which run when they are named. */
+/* The control tasks and the batch, which run when they are named. */
 static const struct {
     const char *name;
     pl_status (*run)(pl_context *ctx, const suite_place *place, bool *reached);
-} controls[] = {{"trunk_writing", suite_trunk_writing}, {"seal_crawl", suite_seal_crawl}};
+} controls[] = {{"trunk_writing", suite_trunk_writing},
+                {"seal_crawl", suite_seal_crawl},
+                {"cloth_batch", suite_cloth_batch}};
 enum { CONTROLS = CLI_COUNT(controls) };
 
 typedef struct suite_options {
     const char *out, *scale, *tasks;
-    int vertices, threads;
+    int vertices, environments, threads;
     cli_list set, method;
     bool run[METHODS];      /* which of the methods, */
     bool control[CONTROLS]; /* and of the control tasks */
@@ -373,6 +375,7 @@ static int run_controls(pl_context *ctx, const suite_options *options)
     const suite_place place = {.tasks = options->tasks,
                                .out = options->out,
                                .vertices = options->vertices,
+                               .environments = options->environments,
                                .set = &options->set,
                                .resume = options->resume,
                                .report = options->report};
@@ -429,6 +432,7 @@ int cmd_suite(int argc, char **argv)
     const cli_option table[] = {
         {"scale", CLI_TEXT, &options.scale, "NAME", "the paper's mesh sizes: low, mid or high"},
         {"vertices", CLI_INT, &options.vertices, "N", "vertices of every body, instead of the paper's"},
+        {"environments", CLI_INT, &options.environments, "N", "of cloth_batch; 64 by default"},
         {"out", CLI_TEXT, &options.out, "DIR", "tables and every fit go here; out/suite by default"},
         {"resume", CLI_FLAG, &options.resume, NULL, "go on with the fits in DIR"},
         {"report", CLI_FLAG, &options.report, NULL, "write report.html and pictures of every fit"},
@@ -468,8 +472,8 @@ int cmd_suite(int argc, char **argv)
         return cli_usage(&command, "--scale is low, mid or high");
     if (!choose_methods(&options))
         return cli_usage(&command, "--method is gradient_descent, lbfgsb or levenberg_marquardt");
-    if (options.vertices < 0 || options.threads < 0)
-        return cli_usage(&command, "--vertices and --threads cannot be negative");
+    if (options.vertices < 0 || options.threads < 0 || options.environments < 0)
+        return cli_usage(&command, "--vertices, --environments and --threads cannot be negative");
     if (!options.tasks && !(options.tasks = find_tasks(place, sizeof place)))
         return cli_usage(&command, "the task files were not found; --tasks says where they are");
     int named = count;

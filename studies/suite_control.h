@@ -1,4 +1,5 @@
-/* The control tasks of the suite: a trunk that writes and a seal that crawls. */
+/* Tasks of the suite that are run when named: a trunk that writes, a seal that crawls, a batch of
+ * cloths. */
 #ifndef PL_SUITE_CONTROL_H
 #define PL_SUITE_CONTROL_H
 
@@ -9,7 +10,8 @@
 /* Where files are and go, and what the command line changes. */
 typedef struct suite_place {
     const char *tasks, *out;
-    int vertices; /* 0 = the task's own */
+    int vertices;     /* 0 = the task's own */
+    int environments; /* of batches; 0 = the task's own */
     const cli_list *set;
     bool resume, report;
 } suite_place;
@@ -36,5 +38,6 @@ const char *suite_file(const suite_place *place, const char *name, const char *f
 /* Each writes its tables and pictures to DIR/name, and says whether it met its aim. */
 pl_status suite_trunk_writing(pl_context *ctx, const suite_place *place, bool *reached);
 pl_status suite_seal_crawl(pl_context *ctx, const suite_place *place, bool *reached);
+pl_status suite_cloth_batch(pl_context *ctx, const suite_place *place, bool *reached);
 
 #endif

@@ -49,6 +49,14 @@ says missing.json
 expect 1 batch task.json --environments 2 --out nowhere/results.csv
 says 'nowhere/results.csv: cannot write'
 
+# The stiffness of every cloth of a batch; the table of batches.
+expect 0 suite cloth_batch --vertices 20 --environments 3 --out suite
+prints '3 of 3 stiffnesses found to 1e-3'
+[ "$(wc -l <suite/cloth_batch/environments.csv)" = 4 ] || fail "not a row for each"
+grep -q '<svg' suite/cloth_batch/loss.svg || fail "no picture of the losses"
+expect 0 bench batch --quick --steps 1
+grep -q '^| 4 | 4052 | 12156 |.*| 3.4 | 11.9 | 0.82 | 3.1 |$' out.txt || fail "no row of four: $(cat out.txt)"
+
 # Ranks of an MPI job.
 if ! command -v mpirun >/dev/null || [ ! -x "$(dirname "$PLIANT")/pliant-mpi" ]; then
     OMPI_COMM_WORLD_SIZE=2 expect 1 batch task.json --environments 2
