@@ -154,8 +154,11 @@ pl_status bench_batch(FILE *file, pl_context *ctx, int most, int steps)
             status = measure(ctx, n, 1, steps, &one);
         cli_line_clear();
         if (status == PL_OK)
-            fprintf(file, "\n%d workers take %d environments %.2f times as fast as one.\n", threads, n,
-                    one.seconds / m.seconds);
+            fprintf(file,
+                    "\n%d workers take %d environments %.2f times as fast as one, with %.2f times its "
+                    "CPU time.\n",
+                    threads, n, one.seconds / m.seconds,
+                    (m.forward + m.backward) / (one.forward + one.backward));
     }
     fprintf(file,
             "\nOne iteration is a rollout of %d steps and its gradient by Young's modulus of every "
