@@ -175,9 +175,13 @@ class Rollout(Owner):
     info: [steps] array with the fields of StepInfo.
     state: the State at the end.
     steps: how many. tape: whether it was kept.
+
+    A rollout can be copied and pickled. What it recorded goes along; the tape does not: a copy makes its own, by running again,
+    when it is first asked for something from it.
     """
 
     _what = "rollout"
+    _remade = True  # there is a C object, not only what was recorded
 
     def __init__(self, scene: Scene, steps: int, state: Optional[State],
                  given: Mapping[str, Optional[ArrayLike]], tape: bool, record: bool, memory_budget: int,
@@ -199,6 +203,7 @@ class Rollout(Owner):
         for name, place in (("position", self.state.q), ("velocity", self.state.v)):
             if name in here:
                 place[...] = doubles(here[name], place.shape, name)
+        self._begun = (self.state.__copy__(), {**self._inputs, **parameters}, d.memory_budget, scene._changes)
         self.q: Any = None
         self.v: Any = None
         self.info: NDArray[Any] = np.zeros(steps, np.dtype(_api.pl_step_info))
@@ -235,6 +240,36 @@ class Rollout(Owner):
                 self._sim = sim
             finally:
                 sim.drop()
+
+    @property
+    def _pointer(self) -> Any:
+        if not self._remade and not self.closed:
+            self._run_again()
+        return super()._pointer
+
+    def _run_again(self) -> None:
+        start, given, budget, _ = self._begun
+        with self._core:
+            twin = Rollout(self.scene, self.steps, start, given, self.tape, False, budget, None)
+            self._remade, self._inputs, self._sim, self._layout = True, twin._inputs, twin._sim, twin._layout
+            self._finalizer()
+            self._own(twin._handle)
+
+    def __reduce__(self) -> Any:
+        super()._pointer  # it is not closed
+        if self._begun[3] != self.scene._changes:
+            raise ArgumentError("rollout: the scene's parameters or parts were changed since it was made: copy it before")
+        return self._restore, (self.scene, self.steps, self.tape, self._begun[:3], self.state, self.q, self.v, self.info)
+
+    @classmethod
+    def _restore(cls, scene: Scene, steps: int, tape: bool, begun: Any, state: State, q: Any, v: Any,
+                 info: NDArray[Any]) -> Rollout:
+        made = cls.__new__(cls)
+        made.scene, made.steps, made.tape, made.state, made.q, made.v, made.info = (
+            scene, steps, tape, state, q, v, info)
+        made._begun, made._remade, made._layout = (*begun, scene._changes), False, scene._layout
+        made._own(scene._handle)
+        return made
 
     @property
     def bytes(self) -> int:

@@ -85,6 +85,7 @@ class Scene(Actuators, Owner):
             self._count_parts()
         self._workspace: Optional[tuple[Handle, Callable[[], Any]]] = None
         self._pool: Optional[tuple[int, Handle, Callable[[], Any]]] = None
+        self._changes = 0  # of parameters and parts so far
         self._layout = uuid4()  # of the present parts, which states and rollouts belong to; copies share it
         self._outputs = _api.pl_scene_file_info(output_every=1, output_volume=True, output_surface=True,
                                                 output_colliders=True)
@@ -184,6 +185,7 @@ class Scene(Actuators, Owner):
             core.check(function(self._pointer, definition, index))
             self._count_parts()
             self._layout = uuid4()
+            self._changes += 1
         return index.value
 
     def add_body(self, mesh: Mesh, *, name: Optional[str] = None, model: Optional[str] = None,
@@ -340,6 +342,7 @@ class Scene(Actuators, Owner):
         b, c, mu = self.body_index(body), integer(collider, "collider"), real(friction, "friction")
         with self._core as core:
             core.check(lib.pl_scene_set_friction(self._pointer, b, c, mu))
+            self._changes += 1
 
     @staticmethod
     def _table(table: Optional[Table], width: int, name: str) -> tuple[Any, Any]:
@@ -466,6 +469,7 @@ class Scene(Actuators, Owner):
             with self._parameters({name: values}):
                 pass  # tried on a copy: all values are possible, or none is set
             self._write(lib.pl_scene_params(self._pointer), {name: values})
+            self._changes += 1
 
     def _part_of_body(self, c: Channel, values: Array, body: int) -> Array:
         if c.row == "body":
