@@ -38,7 +38,8 @@ class _Rollout(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gq: torch.Tensor, gv: torch.Tensor) -> tuple[Any, ...]:
+    def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[Any, ...]:
+        gq, gv = grad_outputs
         arrays = {name: tensor.detach().numpy() for name, tensor in zip(ctx.names, ctx.saved_tensors)}
         wanted = [name for name, needed in zip(ctx.names, ctx.needs_input_grad[5:]) if needed]
         found = _samples.pull(ctx.made, arrays, gq.numpy(), gv.numpy(), wanted)

@@ -108,6 +108,25 @@ static void look_back(pl_sim *sim, const pl_state *state, const pl_scheme *schem
     pl_scheme_combine(scheme, 3 * sim->solver.n, v, sim->w);
 }
 
+/* By the scene's method; where the constant matrix does not get there, by the tangent. */
+static pl_status solve(step *s, const pl_substep *sub, bool may_split, pl_substep_result *result,
+                       bool *by_tangent)
+{
+    pl_sim *sim = s->sim;
+    pl_status status = pl_substep_solve(&sim->solver, sub, may_split, s->state, result);
+    bool failed = status == PL_ERROR_NUMERIC || (status == PL_OK && !result->converged);
+    *by_tangent = failed && sim->matter.method == PL_SOLVER_CONSTANT;
+    if (!*by_tangent)
+        return status;
+    pl_log(sim->ctx, PL_LOG_INFO,
+           "step %d: the constant matrix does not converge, the tangent is tried", sub->step + 1);
+    pl_sim_forget(sim);
+    sim->matter.method = PL_SOLVER_LAGGED;
+    status = pl_substep_solve(&sim->solver, sub, may_split, s->state, result);
+    sim->matter.method = PL_SOLVER_CONSTANT;
+    return status;
+}
+
 /* The part [from, to] of the step, as fractions of it. */
 static pl_status advance(step *s, double from, double to, int depth)
 {
@@ -143,7 +162,8 @@ static pl_status advance(step *s, double from, double to, int depth)
         .live = sim->solver.live,
     };
     bool may_split = depth < sim->matter.values->def.max_splits;
-    pl_status status = pl_substep_solve(&sim->solver, &sub, may_split, s->state, &result);
+    bool by_tangent;
+    pl_status status = solve(s, &sub, may_split, &result, &by_tangent);
     /* Where a matrix has no factor, that of a shorter step may have one. */
     if (status == PL_ERROR_NUMERIC && may_split)
         result = (pl_substep_result){.reason = "numbers out of range"};
@@ -151,7 +171,10 @@ static pl_status advance(step *s, double from, double to, int depth)
         return status == PL_ERROR_NUMERIC ? out_of_range(s) : status;
     if (result.converged) {
         measure_contacts(sim);
-        return accept(s, &sub, to);
+        PL_TRY(accept(s, &sub, to));
+        if (by_tangent)
+            pl_sim_forget(sim);
+        return PL_OK;
     }
     if (!may_split)
         return no_convergence(s, &sub, &result, depth);
