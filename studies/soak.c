@@ -1,5 +1,5 @@
 /*
- * Random scenes of nine kinds: does every step converge, and where it says so, is it so? Each step's
+ * Random scenes of eleven kinds: does every step converge, and where it says so, is it so? Each step's
  * balance is checked by sums of its own, gradients of every tenth scene by differences.
  */
 #include "soak.h"
@@ -77,7 +77,25 @@ static void note(const soak_run *r, const char *what)
         fclose(file);
 }
 
-static void judge(soak_run *r, const pl_step_info *info)
+/* The body that is furthest from balance, m. */
+static pl_status worst_imbalance(const soak_run *r, double *off)
+{
+    pl_scene_def def = pl_scene_get_def(r->scene);
+    soak_body body = {0};
+    *off = 0;
+    for (int b = 0; b < r->made.bodies; b++) {
+        pl_body_info info;
+        pl_status status = pl_scene_body(r->scene, b, &info);
+        if (status != PL_OK)
+            return status;
+        body = (soak_body){body.last, body.last + info.mesh->vertex_count};
+        double here = soak_imbalance(r->before, r->state, r->mass, body, def.gravity, def.time_step);
+        *off = here <= *off ? *off : here; /* also when not a number */
+    }
+    return PL_OK;
+}
+
+static pl_status judge(soak_run *r, const pl_step_info *info)
 {
     soak_counts *c = &r->counts;
     char text[128];
@@ -88,15 +106,20 @@ static void judge(soak_run *r, const pl_step_info *info)
         c->not_finite++;
         note(r, "not finite");
     }
-    if (info->penetration > 0) {
+    double depth, off;
+    pl_status status = soak_depth(r->scene, r->state, &depth);
+    if (status != PL_OK)
+        return status;
+    if (info->penetration > 0 || depth > 0) {
         c->inside++;
-        snprintf(text, sizeof text, "step %d: %.1e m inside", r->state->step, info->penetration);
+        snprintf(text, sizeof text, "step %d: %.1e m inside", r->state->step,
+                 fmax(info->penetration, depth));
         note(r, text);
     }
     if (info->splits > 0)
-        return; /* contact forces are those of its last part */
-    pl_scene_def def = pl_scene_get_def(r->scene);
-    double off = soak_imbalance(r->before, r->state, r->mass, def.gravity, def.time_step);
+        return PL_OK; /* contact forces are those of its last part */
+    if ((status = worst_imbalance(r, &off)) != PL_OK)
+        return status;
     c->imbalance = fmax(c->imbalance, off);
     if (!(off <= BALANCED) || !info->converged) {
         c->silent++;
@@ -104,6 +127,7 @@ static void judge(soak_run *r, const pl_step_info *info)
                  info->residual, off);
         note(r, text);
     }
+    return PL_OK;
 }
 
 static int compare(const void *a, const void *b)
@@ -143,7 +167,8 @@ static pl_status simulate(soak_run *r)
         }
         if (status != PL_OK)
             return status;
-        judge(r, &info);
+        if ((status = judge(r, &info)) != PL_OK)
+            return status;
         r->work[k] = info.iterations + info.inner_iterations + info.linear_solves;
         r->split[k] = info.splits > 0;
     }
@@ -236,7 +261,7 @@ static void row(study_table *table, const char *kind, const soak_counts *c)
 static void aims(study *s, const soak_counts *c)
 {
     study_aim(s, c->not_finite == 0, "all steps are finite (%d are not)", c->not_finite);
-    study_aim(s, c->inside == 0, "nothing is inside an obstacle (%d steps)", c->inside);
+    study_aim(s, c->inside == 0, "nothing is inside an obstacle or another body (%d steps)", c->inside);
     study_aim(s, c->silent == 0, "steps that say they converged are in balance, to %g m (%d are not)",
               BALANCED, c->silent);
     study_aim(s, c->slow == 0,

@@ -1,4 +1,5 @@
-/* Newton's laws for a body as a whole, by sums that share nothing with the solver. */
+/* Newton's laws for a body as a whole, by sums that share nothing with the solver, and whether bodies
+ * are inside each other. */
 #include "soak.h"
 
 #include <math.h>
@@ -21,14 +22,9 @@ static void edge(const pl_mesh *mesh, int from, int to, double out[3])
         out[i] = mesh->vertices[3 * to + i] - mesh->vertices[3 * from + i];
 }
 
-pl_status soak_weigh(const pl_scene *scene, const soak_scene *s, double *mass)
+static void weigh_body(const pl_mesh *mesh, double density, double thickness, double *mass)
 {
-    pl_body_info info;
-    pl_status status = pl_scene_body(scene, 0, &info);
-    if (status != PL_OK)
-        return status;
-    const pl_mesh *mesh = info.mesh;
-    bool cloth = s->thickness > 0;
+    bool cloth = thickness > 0;
     memset(mass, 0, sizeof *mass * (size_t)mesh->vertex_count);
     for (int e = 0; e < (cloth ? mesh->triangle_count : mesh->tet_count); e++) {
         const int *v = cloth ? mesh->triangles + 3 * e : mesh->tets + 4 * e;
@@ -36,13 +32,25 @@ pl_status soak_weigh(const pl_scene *scene, const soak_scene *s, double *mass)
         edge(mesh, v[0], v[1], a);
         edge(mesh, v[0], v[2], b);
         cross(a, b, area);
-        double volume = s->thickness * norm(area) / 2;
+        double volume = thickness * norm(area) / 2;
         if (!cloth) {
             edge(mesh, v[0], v[3], c);
             volume = fabs(area[0] * c[0] + area[1] * c[1] + area[2] * c[2]) / 6;
         }
         for (int k = 0, corners = cloth ? 3 : 4; k < corners; k++)
-            mass[v[k]] += s->density * volume / corners;
+            mass[v[k]] += density * volume / corners;
+    }
+}
+
+pl_status soak_weigh(const pl_scene *scene, const soak_scene *s, double *mass)
+{
+    for (int b = 0; b < s->bodies; b++) {
+        pl_body_info info;
+        pl_status status = pl_scene_body(scene, b, &info);
+        if (status != PL_OK)
+            return status;
+        weigh_body(info.mesh, s->density[b], s->thickness[b], mass);
+        mass += info.mesh->vertex_count;
     }
     return PL_OK;
 }
@@ -80,21 +88,23 @@ static void add_vertex(sums *s, const pl_state *before, const pl_state *after, i
     add(s, after->q + 3 * vertex, impulse);
 }
 
-double soak_imbalance(const pl_state *before, const pl_state *after, const double *mass,
+double soak_imbalance(const pl_state *before, const pl_state *after, const double *mass, soak_body body,
                       const double gravity[3], double h)
 {
     sums s = {0};
-    for (int v = 0; v < after->vertex_count; v++)
+    for (int v = body.first; v < body.last; v++)
         s.mass += mass[v];
-    for (int v = 0; v < after->vertex_count; v++)
+    for (int v = body.first; v < body.last; v++)
         for (int i = 0; i < 3; i++)
             s.centre[i] += mass[v] / s.mass * after->q[3 * v + i];
-    for (int v = 0; v < after->vertex_count; v++)
+    for (int v = body.first; v < body.last; v++)
         add_vertex(&s, before, after, v, mass[v], gravity, h);
     for (int c = 0; c < after->contact_count; c++) {
         const pl_contact *contact = &after->contacts[c];
         for (int k = 0; k < contact->count; k++) {
             double impulse[3];
+            if (contact->vertex[k] < body.first || contact->vertex[k] >= body.last)
+                continue;
             for (int i = 0; i < 3; i++)
                 impulse[i] = -h * contact->weight[k] *
                              (contact->force_normal * contact->normal[i] + contact->force_tangent[i]);
@@ -103,4 +113,45 @@ double soak_imbalance(const pl_state *before, const pl_state *after, const doubl
     }
     double radius = sqrt(s.inertia / s.mass);
     return h * fmax(norm(s.lack) / s.mass, norm(s.moment) / (s.mass * radius));
+}
+
+/* How far x is from the nearest face of a tet with these corners, m; negative outside. */
+static double depth_in(const double *const corner[4], const double x[3])
+{
+    double depth = HUGE_VAL;
+    for (int k = 0; k < 4; k++) {
+        const double *a = corner[(k + 1) % 4];
+        double u[3], v[3], across[3], n[3], to[3], side = 0, there = 0;
+        for (int i = 0; i < 3; i++) {
+            u[i] = corner[(k + 2) % 4][i] - a[i], v[i] = corner[(k + 3) % 4][i] - a[i];
+            across[i] = corner[k][i] - a[i], to[i] = x[i] - a[i];
+        }
+        cross(u, v, n);
+        for (int i = 0; i < 3; i++)
+            side += n[i] * across[i], there += n[i] * to[i];
+        depth = fmin(depth, (side > 0 ? there : -there) / norm(n));
+    }
+    return depth;
+}
+
+pl_status soak_depth(const pl_scene *scene, const pl_state *state, double *depth)
+{
+    *depth = 0;
+    for (int b = 0, first = 0; first < state->vertex_count; b++) {
+        pl_body_info info;
+        pl_status status = pl_scene_body(scene, b, &info);
+        if (status != PL_OK)
+            return status;
+        int last = first + info.mesh->vertex_count;
+        for (int e = 0; e < info.mesh->tet_count; e++) {
+            const double *corner[4];
+            for (int k = 0; k < 4; k++)
+                corner[k] = state->q + 3 * (first + info.mesh->tets[4 * e + k]);
+            for (int v = 0; v < state->vertex_count; v++)
+                if (v < first || v >= last)
+                    *depth = fmax(*depth, depth_in(corner, state->q + 3 * v));
+        }
+        first = last;
+    }
+    return PL_OK;
 }

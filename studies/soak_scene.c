@@ -1,4 +1,4 @@
-/* Scenes of the soak study: a small body of any material, and what happens to it. */
+/* Scenes of the soak study: a small body of any material, or two, and what happens to them. */
 #define _GNU_SOURCE
 #include "soak.h"
 
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const soak_kinds[SOAK_KINDS] = {"drop",  "wedge", "squeeze", "fast", "mover",
-                                            "cloth", "spin",  "muscle",  "cable"};
-enum { DROP, WEDGE, SQUEEZE, FAST, MOVER, CLOTH, SPIN, MUSCLE, CABLE };
+const char *const soak_kinds[SOAK_KINDS] = {"drop", "wedge",  "squeeze", "fast", "mover", "cloth",
+                                            "spin", "muscle", "cable",   "pair", "drape"};
+enum { DROP, WEDGE, SQUEEZE, FAST, MOVER, CLOTH, SPIN, MUSCLE, CABLE, PAIR, DRAPE };
 
 typedef struct maker {
     uint64_t random;
@@ -18,8 +18,9 @@ typedef struct maker {
     double size, h;     /* of the body, m; s */
     double velocity[3]; /* m/s */
     double spin;        /* rad/s, at most */
-    bool turned;        /* the body starts at any angle */
-    double centre[3];   /* where it starts, m */
+    bool cloth;
+    bool turned;      /* the body starts at any angle */
+    double centre[3]; /* where it starts, m */
 } maker;
 
 /* splitmix64, in [low, high) */
@@ -67,13 +68,15 @@ static void write_mesh(maker *m, double middle[3])
 {
     double a = m->size, cell = a * (chance(m, 0.3) ? 0.34 : 0.5);
     middle[0] = middle[1] = middle[2] = 0;
-    if (m->scene->kind == CLOTH) {
+    if (m->cloth) {
         fprintf(m->file, "{\"rectangle\": {\"width\": %.9g, \"height\": %.9g, \"cell\": %.9g}}", 2 * a,
                 2 * a, cell);
         middle[0] = middle[1] = a;
         return;
     }
-    int shape = m->scene->kind == SQUEEZE ? 0 : m->scene->kind >= MUSCLE ? 1 : one_of(m, 4);
+    int shape = m->scene->kind == SQUEEZE                             ? 0
+                : m->scene->kind == MUSCLE || m->scene->kind == CABLE ? 1
+                                                                      : one_of(m, 4);
     if (shape == 0) {
         fprintf(m->file, "{\"box\": {\"size\": [%.9g, %.9g, %.9g], \"cell\": %.9g}}", a, a, a, cell);
         middle[0] = middle[1] = middle[2] = a / 2;
@@ -95,27 +98,26 @@ static void write_mesh(maker *m, double middle[3])
 static void write_material(maker *m)
 {
     static const char *const models[] = {"neo_hookean", "corotated", "arap"};
-    bool cloth = m->scene->kind == CLOTH;
-    m->scene->density = decades(m, 2.3, 3.5);
-    m->scene->thickness = cloth ? decades(m, -3.3, -2.5) : 0;
+    int body = m->scene->bodies;
+    double density = m->scene->density[body] = decades(m, 2.3, 3.5);
+    double thickness = m->scene->thickness[body] = m->cloth ? decades(m, -3.3, -2.5) : 0;
     fprintf(m->file, "\"material\": {\"model\": \"%s\", \"young\": %.9g, \"density\": %.9g",
-            word(m, models, 3), decades(m, 3.7, 6.5), m->scene->density);
+            word(m, models, 3), decades(m, 3.7, 6.5), density);
     if (chance(m, 0.15))
         fprintf(m->file, ", \"reading\": \"projective\"");
-    if (cloth)
-        fprintf(m->file, ", \"thickness\": %.9g, \"bending\": %.9g", m->scene->thickness,
-                decades(m, -6, -3));
+    if (m->cloth)
+        fprintf(m->file, ", \"thickness\": %.9g, \"bending\": %.9g", thickness, decades(m, -6, -3));
     fprintf(m->file, ", \"poisson\": %.9g}", within(m, 0, 0.45));
 }
 
-static void write_body(maker *m)
+static void write_body(maker *m, const char *name)
 {
     double middle[3], turned[3], axis[3], length = 0, angle = m->turned ? within(m, 0, 2 * M_PI) : 0;
     for (int i = 0; i < 3; i++)
         axis[i] = within(m, -1, 1), length += axis[i] * axis[i];
     for (int i = 0; i < 3; i++)
         axis[i] = length > 0 ? axis[i] / sqrt(length) : i == 0;
-    fprintf(m->file, "\"bodies\": [{\"name\": \"it\", \"mesh\": ");
+    fprintf(m->file, "{\"name\": \"%s\", \"mesh\": ", name);
     write_mesh(m, middle);
     turn(axis, angle, middle, turned);
     fprintf(m->file,
@@ -129,7 +131,25 @@ static void write_body(maker *m)
     if (m->spin > 0)
         fprintf(m->file, ", \"angular_velocity\": [%.9g, %.9g, %.9g]", within(m, -1, 1) * m->spin,
                 within(m, -1, 1) * m->spin, within(m, -1, 1) * m->spin);
-    fprintf(m->file, "}]");
+    fprintf(m->file, "}");
+    m->scene->bodies++;
+}
+
+/* The body, and what it falls on: a solid that lies or falls below it. */
+static void write_bodies(maker *m)
+{
+    fprintf(m->file, "\"bodies\": [");
+    write_body(m, "it");
+    if (m->scene->kind == PAIR || m->scene->kind == DRAPE) {
+        m->cloth = false;
+        m->turned = chance(m, 0.5);
+        m->centre[0] = m->centre[1] = 0;
+        m->centre[2] = m->size;
+        memset(m->velocity, 0, sizeof m->velocity);
+        fprintf(m->file, ", ");
+        write_body(m, "other");
+    }
+    fprintf(m->file, "]");
 }
 
 /* A half-space turned about y. */
@@ -239,6 +259,12 @@ static void place(maker *m)
         m->velocity[2] = -within(m, 5, 20);
     if (kind == CLOTH)
         m->centre[2] = a * 1.01;
+    if (kind == PAIR || kind == DRAPE) {
+        m->centre[2] = kind == PAIR ? 2.8 * a : 2 * a;
+        m->centre[0] = within(m, -0.4, 0.4) * a;
+        m->turned = kind == PAIR;
+    }
+    m->cloth = kind == CLOTH || kind == DRAPE;
     m->spin = kind == SPIN ? 100 : chance(m, 0.3) && kind != SQUEEZE ? 5 : 0;
 }
 
@@ -260,7 +286,9 @@ soak_scene soak_make(unsigned seed, int index, const char *solver)
             scene.steps, solver ? solver : any);
     if (chance(&m, 0.15))
         fprintf(m.file, "\"integrator\": \"bdf2\", ");
-    write_body(&m);
+    if (scene.kind == PAIR || scene.kind == DRAPE)
+        fprintf(m.file, "\"body_contact\": true, \"body_friction\": %.9g, ", within(&m, 0, 0.8));
+    write_bodies(&m);
     write_actuators(&m);
     write_colliders(&m);
     fprintf(m.file, "}\n");
