@@ -2,7 +2,7 @@
  * How far a clamped silicone beam of 100 x 30 x 30 mm sags under its own weight, and with a weight on
  * the top edge of its free end.
  *
- *     silicone_beam CELL_MM POISSON
+ *     silicone_beam CELL_MM POISSON [mean]     mean: patches of tets resist changes of volume, not each
  */
 #include "statics.h"
 
@@ -34,6 +34,7 @@ int main(int argc, char **argv)
     body.young = 263824.0;
     body.poisson = poisson;
     body.density = 1070.0;
+    body.mean_volume = argc > 3 && !strcmp(argv[3], "mean");
     check(ctx, pl_scene_add_body(scene, &body, NULL));
     pl_pin_def pin = pl_pin_def_default();
     pin.vertex_count = left->count;

@@ -270,6 +270,9 @@ typedef struct pl_body_def {
     const double *positions;    /* initial positions [vertex_count, 3] m, NULL = the rest shape */
     const double *velocities;   /* initial velocities [vertex_count, 3], NULL = from the two above */
     bool lumped_equally;        /* every vertex gets the same share of the mass; default false */
+    bool mean_volume; /* of exact Neo-Hookean solids: changes of volume are resisted by patches of
+                         some five tets, not by each; for Poisson's ratios above 0.45, where tets
+                         lock; default false */
 } pl_body_def;
 
 PL_API pl_body_def pl_body_def_default(void);

@@ -193,6 +193,7 @@ pl_body_def._fields_ = [
     ("positions", POINTER(c_double)),
     ("velocities", POINTER(c_double)),
     ("lumped_equally", c_bool),
+    ("mean_volume", c_bool),
 ]
 
 

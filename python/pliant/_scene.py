@@ -192,7 +192,8 @@ class Scene(Actuators, Owner):
                  reading: Optional[str] = None, thickness: Optional[float] = None,
                  velocity: Optional[ArrayLike] = None, angular_velocity: Optional[ArrayLike] = None,
                  positions: Optional[ArrayLike] = None, velocities: Optional[ArrayLike] = None,
-                 lumped_equally: Optional[bool] = None, **material: ArrayLike) -> int:
+                 lumped_equally: Optional[bool] = None, mean_volume: Optional[bool] = None,
+                 **material: ArrayLike) -> int:
         """Adds a body whose rest shape is the mesh, and returns its index.
 
         model: "neo_hookean" (the default), "corotated" or "arap". reading: "exact" (the default) or
@@ -200,6 +201,8 @@ class Scene(Actuators, Owner):
         material: a body's parameters, one number or one for every tet (or cloth triangle): young (1e5 Pa),
         poisson (0.3), density (1000 kg/m^3), bending (0 N m), damping (0 1/s), viscosity (0 Pa s).
         thickness: of cloth, m (1e-3).
+        mean_volume: whether patches of some five tets resist changes of volume, not each (False): for exact
+        Neo-Hookean solids whose Poisson's ratio is above 0.45, where tets lock.
         velocity [3] m/s, angular_velocity [3] rad/s; or positions and velocities [n, 3] of the vertices.
         """
         d = lib.pl_body_def_default()
@@ -208,7 +211,7 @@ class Scene(Actuators, Owner):
             elements, vertices = content.tet_count or content.triangle_count, content.vertex_count
             d.mesh = mesh._pointer
         fill(d, WORDS, name=name, model=model, reading=reading, thickness=thickness, velocity=velocity,
-             angular_velocity=angular_velocity, lumped_equally=lumped_equally)
+             angular_velocity=angular_velocity, lumped_equally=lumped_equally, mean_volume=mean_volume)
         keep = self._own_parameters(Scene.add_body, d, "body", material, elements)
         for key, rows in (("positions", positions), ("velocities", velocities)):
             if rows is not None:

@@ -26,6 +26,10 @@ void pl_elastic_set_material(pl_elastic *el, const double *young, const double *
 /* The pattern of its elements. */
 const pl_pattern *pl_elastic_pattern(const pl_elastic *el);
 
+/* lambda of an element of a solid body, Pa; by, if not NULL, its derivatives by Young's modulus and
+ * Poisson's ratio. */
+double pl_elastic_bulk(const pl_elastic *el, int element, double by[2]);
+
 /* The shape of an element: F = sum_a q_a g_a^T with g [4, 3] (of cloth [3, 3], each with 0 as the
  * third) and its vertices [4]. Returns how many there are. */
 int pl_elastic_shape(const pl_elastic *el, int element, int vertex[4], double g[12]);

@@ -107,8 +107,15 @@ static pl_status create_blocks(pl_elements *elements, int body_count, const pl_e
     for (int b = 0; b < body_count; b++) {
         int count = bodies[b].element_count, block_count = (count + PL_LANES - 1) / PL_LANES;
         elements->groups[b] = (pl_elastic_group){
-            bodies[b].cloth, bodies[b].model, bodies[b].reading, elements->element_count,
-            count,           blocks,          block_count};
+            .cloth = bodies[b].cloth,
+            .model = bodies[b].model,
+            .reading = bodies[b].reading,
+            .mean_volume = bodies[b].mean_volume,
+            .element_offset = elements->element_count,
+            .element_count = count,
+            .block_offset = blocks,
+            .block_count = block_count,
+        };
         elements->element_count += count;
         blocks += block_count;
     }

@@ -19,6 +19,7 @@ typedef struct pl_elastic_body {
     pl_material model;
     pl_reading reading;
     double thickness; /* cloth */
+    bool mean_volume; /* changes of volume are resisted elsewhere (terms/mean_volume.c) */
 } pl_elastic_body;
 
 typedef struct pl_elements pl_elements;

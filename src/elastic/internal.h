@@ -12,6 +12,7 @@ typedef struct pl_elastic_group {
     bool cloth;
     pl_material model;
     pl_reading reading;
+    bool mean_volume; /* lambda is not the elements' */
     int element_offset, element_count;
     int block_offset, block_count;
 } pl_elastic_group;

@@ -5,7 +5,8 @@
  *     mu = E / (2 (1 + nu))        lambda = E nu / ((1 + nu)(1 - 2 nu))
  *
  * An exact sheet is in plane stress: lambda = E nu / (1 - nu^2), with which a strip pulled along its
- * length shows E and contracts by nu. ARAP has no Poisson effect: mu = E/2.
+ * length shows E and contracts by nu. ARAP has no Poisson effect: mu = E/2. Bodies whose volume is
+ * resisted by patches (terms/mean_volume.c) have lambda there, and 0 in their elements.
  */
 #include "elastic/internal.h"
 
@@ -14,7 +15,7 @@ typedef struct lame {
     double mu, lambda, dmu[2], dlambda[2];
 } lame;
 
-static lame lame_of(const pl_elastic_group *group, double E, double nu)
+static lame whole_lame_of(const pl_elastic_group *group, double E, double nu)
 {
     if (group->model == PL_ARAP)
         return (lame){.mu = 0.5 * E, .dmu = {0.5, 0.0}};
@@ -27,6 +28,24 @@ static lame lame_of(const pl_elastic_group *group, double E, double nu)
     /* d/dnu nu / (one below) = (one below - nu (below - slope one)) / (one below)^2 */
     l.dlambda[1] = E * (one * below - nu * (below - slope * one)) / (one * one * below * below);
     return l;
+}
+
+/* What the elements have of it. */
+static lame lame_of(const pl_elastic_group *group, double E, double nu)
+{
+    lame l = whole_lame_of(group, E, nu);
+    if (group->mean_volume)
+        l.lambda = l.dlambda[0] = l.dlambda[1] = 0;
+    return l;
+}
+
+double pl_elastic_bulk(const pl_elastic *el, int element, double by[2])
+{
+    const pl_elastic_group solid = {.model = PL_NEO_HOOKEAN};
+    lame l = whole_lame_of(&solid, el->young[element], el->poisson[element]);
+    if (by)
+        memcpy(by, l.dlambda, sizeof l.dlambda);
+    return l.lambda;
 }
 
 void pl_elastic_set_material(pl_elastic *el, const double *young, const double *poisson,

@@ -180,6 +180,9 @@ static const pl_key material_keys[] = {
      .doc = "Mass-proportional damping."},
     {"viscosity", PL_KEY_FIELD, AT(pl_body_def, viscosity), NOT_NEGATIVE, .unit = "Pa s",
      .doc = "Of the material: stress is twice this times the rate of strain."},
+    {"mean_volume", PL_KEY_BOOLEAN, AT(pl_body_def, mean_volume),
+     .doc = "Changes of volume are resisted by patches of some five tets, not by each: for exact "
+            "neo_hookean solids whose Poisson's ratio is above 0.45."},
 };
 static const pl_spec material_spec = {.title = "material", COUNT(material_keys)};
 

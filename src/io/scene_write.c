@@ -284,6 +284,7 @@ static void write_body(writer *w)
     def.reading = b->reading;
     def.thickness = b->thickness;
     def.lumped_equally = b->lumped_equally;
+    def.mean_volume = b->mean_volume;
     bool together = true;
     for (int i = 1; i < n; i++)
         together &= memcmp(v + 3 * (size_t)i, v, 3 * sizeof *v) == 0;

@@ -32,6 +32,7 @@ static pl_status create_elements(pl_model *m)
             .model = body->model,
             .reading = body->reading,
             .thickness = body->thickness,
+            .mean_volume = body->mean_volume,
         };
     }
     PL_CHECK(pl_terms_stencils(scene, &count, extra, lists), done);

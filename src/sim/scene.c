@@ -2,6 +2,7 @@
 #include "sim/scene.h"
 
 #include "core/vec.h"
+#include "terms/mean_volume.h"
 #include "terms/term.h"
 
 pl_scene_def pl_scene_def_default(void)
@@ -72,6 +73,7 @@ void pl_scene_destroy(pl_scene *scene)
     for (int b = 0; b < scene->body_count; b++) {
         pl_free(ctx, scene->bodies[b].name);
         pl_mesh_free(ctx, scene->bodies[b].mesh);
+        pl_mean_volume_free(ctx, &scene->bodies[b]);
     }
     for (int p = 0; p < scene->pin_count; p++) {
         pl_curve_free(ctx, &scene->pins[p].offset);

@@ -18,6 +18,9 @@ typedef struct pl_body {
     pl_reading reading;
     double thickness;
     bool lumped_equally;
+    bool mean_volume;
+    int patch_count; /* of its tets, terms/mean_volume.c; 0 = every tet resists for itself */
+    int *patch_begin, *patch_tets; /* [patch_count + 1] into [element_count] */
     int vertex_offset, element_offset, element_count;
     const int *elements; /* [element_count, 4 or 3]: the mesh's tets or triangles */
 } pl_body;

@@ -2,6 +2,7 @@
 #include "sim/scene.h"
 
 #include "core/vec.h"
+#include "terms/mean_volume.h"
 
 #include <stdio.h>
 
@@ -136,6 +137,10 @@ static pl_status check_body(pl_scene *scene, const pl_body_def *def)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "model = %d: no such model", (int)def->model);
     if ((int)def->reading < 0 || def->reading > PL_PROJECTIVE)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "reading = %d: no such reading", (int)def->reading);
+    if (def->mean_volume &&
+        (def->mesh->tet_count == 0 || def->model != PL_NEO_HOOKEAN || def->reading != PL_EXACT))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                       "mean_volume: only solids of the exact Neo-Hookean material have it");
     if (!(def->thickness > 0) || !(def->thickness <= 1e3))
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "thickness = %g: expected > 0 and <= 1000 m",
                        def->thickness);
@@ -190,6 +195,7 @@ pl_status pl_scene_add_body(pl_scene *scene, const pl_body_def *def, int *body)
         .reading = def->reading,
         .thickness = def->thickness,
         .lumped_equally = def->lumped_equally,
+        .mean_volume = def->mean_volume,
         .vertex_offset = scene->vertex_count,
         .element_offset = scene->element_count,
     };
@@ -200,6 +206,8 @@ pl_status pl_scene_add_body(pl_scene *scene, const pl_body_def *def, int *body)
     }
     b.elements = b.cloth ? b.mesh->triangles : b.mesh->tets;
     b.element_count = b.cloth ? b.mesh->triangle_count : b.mesh->tet_count;
+    if (b.mean_volume)
+        PL_CHECK(pl_mean_volume_create(ctx, &b), done);
     PL_CHECK(pl_grow(ctx, (void **)&scene->bodies, &scene->body_capacity, scene->body_count + 1,
                      sizeof *scene->bodies),
              done);
@@ -221,6 +229,7 @@ pl_status pl_scene_add_body(pl_scene *scene, const pl_body_def *def, int *body)
     scene->bodies[scene->body_count++] = b;
     b = (pl_body){0};
 done:
+    pl_mean_volume_free(ctx, &b);
     pl_free(ctx, b.name);
     pl_mesh_free(ctx, b.mesh);
     return status;

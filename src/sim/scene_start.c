@@ -1,6 +1,6 @@
 /*
  * What a scene's start should not have: bodies where other bodies are, which pass through each other,
- * and vertices inside obstacles, which the first step pushes out at depth / h.
+ * vertices inside obstacles, which the first step pushes out at depth / h, and tets that lock.
  */
 #include "sim/scene.h"
 
@@ -83,6 +83,27 @@ static void warn_of_obstacle(const pl_scene *scene, const pl_state *start, int c
            worst - body->vertex_offset, body->name, others, deepest, obstacle->name, deepest / h);
 }
 
+#define LOCKING 0.45 /* Poisson's ratio from which on linear tets are much too stiff */
+
+static void warn_of_locking(const pl_scene *scene)
+{
+    const double *poisson = scene->params.values->of[PL_POISSON];
+    for (int b = 0; b < scene->body_count; b++) {
+        const pl_body *body = &scene->bodies[b];
+        double most = 0;
+        for (int e = body->element_offset; e < body->element_offset + body->element_count; e++)
+            most = fmax(most, poisson[e]);
+        if (body->cloth || body->mean_volume || body->model == PL_ARAP || !(most > LOCKING))
+            continue;
+        pl_log(scene->ctx, PL_LOG_WARNING,
+               "body \"%s\" has a Poisson's ratio of %.3g, where tets that each keep their volume are "
+               "much "
+               "too stiff: set mean_volume, or stay below %.2g",
+               body->name, most, LOCKING);
+        return;
+    }
+}
+
 pl_status pl_scene_check_start(pl_scene *scene)
 {
     pl_state *start = NULL;
@@ -92,6 +113,7 @@ pl_status pl_scene_check_start(pl_scene *scene)
     pl_status status = warn_of_bodies(scene, start->q);
     for (int c = 0; status == PL_OK && c < scene->collider_count; c++)
         warn_of_obstacle(scene, start, c);
+    warn_of_locking(scene);
     pl_state_destroy(scene, start);
     scene->start_checked = status == PL_OK;
     return status;

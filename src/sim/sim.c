@@ -1,6 +1,8 @@
 /* Creating a simulation. */
 #include "sim/sim.h"
 
+#include "terms/mean_volume.h"
+
 void pl_sim_use(pl_sim *sim, pl_values *values)
 {
     if (pl_matter_use(&sim->matter, values))
@@ -71,6 +73,7 @@ void pl_element_fields_by(pl_sim *sim, pl_values *values, const pl_state *state,
 {
     pl_sim_use(sim, values);
     pl_elastic_fields(sim->matter.elastic, state->q, energy, stress, von_mises);
+    pl_mean_volume_fields(sim->scene, &sim->matter, state->q, energy, stress);
 }
 
 pl_status pl_element_fields(pl_sim *sim, const pl_state *state, double *energy, double *stress,
