@@ -15,7 +15,7 @@ static const study_entry entries[] = {
     {"impacts", study_impacts}, {"mu-precision", study_mu_precision},
     {"solvers", study_solvers}, {"consistency", study_consistency},
     {"horizon", study_horizon}, {"memory", study_memory},
-    {"soak", study_soak},
+    {"soak", study_soak},       {"physics", study_physics},
 };
 
 static int run_study(study *s, const study_entry *entry)
@@ -64,6 +64,7 @@ int cmd_study(int argc, char **argv)
             "  horizon       gradients and cost over 500, 1500 and 3000 steps\n"
             "  memory        10,000 steps with the full tape, within 100 MB and within 10 MB\n"
             "  soak          random scenes: are steps that say they converged in balance?\n"
+            "  physics       beams, a rod, a spin, balls: against answers known from elsewhere\n"
             "  all           one after another",
         .min_arguments = 1,
         .max_arguments = CLI_COUNT(entries),

@@ -65,5 +65,6 @@ pl_status study_consistency(study *s);
 pl_status study_horizon(study *s);
 pl_status study_memory(study *s);
 pl_status study_soak(study *s);
+pl_status study_physics(study *s);
 
 #endif

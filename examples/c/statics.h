@@ -64,10 +64,10 @@ static inline int settle(pl_sim *sim, pl_state *state, const pl_inputs *inputs, 
 }
 
 /*
- * The same with `count` vertices that keep their z but slide in x and y. Pins hold all directions: the
- * targets of those vertices' pins, target [count, 3] within inputs->pin_target, follow x and y until
- * these springs are slack, while in z they move against what is left of the displacement (an augmented
- * Lagrangian). Starts with the targets at the rest positions.
+ * The same with `count` vertices that keep their z but slide in x and y. Their pins hold all
+ * directions: the targets of those vertices' pins, target [count, 3] within inputs->pin_target, follow
+ * x and y until these springs are slack, while in z they move against what is left of the displacement
+ * (an augmented Lagrangian). Starts with the targets at the rest positions.
  */
 static inline int settle_in_plane(pl_sim *sim, pl_state *state, const pl_inputs *inputs, int count,
                                   const int *vertices, double *target, double still, int most)
