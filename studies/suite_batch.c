@@ -33,7 +33,8 @@ typedef struct cloth {
     double truth, x;           /* E Pa, log E */
     double last_x, last_slope; /* of the iteration before */
     double low, high;          /* the slope is negative at low, positive at high */
-    bool done, lost;           /* found; or its simulation failed */
+    double best, best_loss;    /* x of the least loss of the stage: what is found */
+    bool done, lost;           /* the search is over; or its simulation failed */
     int rows, begun;           /* iterations made; when the stage began */
     double loss[STAGES * ITERATIONS];
 } cloth;
@@ -179,6 +180,10 @@ static pl_status iterate(study *s, int *searching)
         if (c->lost)
             continue;
         c->loss[c->rows++] = infos[k].loss;
+        if (infos[k].loss < c->best_loss) {
+            c->best = c->x;
+            c->best_loss = infos[k].loss;
+        }
         move(c, slope * exp(c->x), s->stage);
     }
     pl_gradient_destroy(s->scene, gradient);
@@ -191,7 +196,7 @@ static pl_status iterate(study *s, int *searching)
 
 static double error_of(const cloth *c)
 {
-    return fabs(exp(c->x) / c->truth - 1);
+    return fabs(exp(c->best) / c->truth - 1);
 }
 
 static pl_status write_files(const study *s, const suite_place *place)
@@ -201,11 +206,11 @@ static pl_status write_files(const study *s, const suite_place *place)
     FILE *file = fopen(suite_file(place, NAME, "environments.csv", path), "w");
     if (!file)
         return PL_ERROR_FILE;
-    fprintf(file, "environment,true E,found E,relative error,iterations,first loss,last loss\n");
+    fprintf(file, "environment,true E,found E,relative error,iterations,first loss,least loss\n");
     for (int e = 0; e < s->count; e++) {
         const cloth *c = &s->cloths[e];
-        fprintf(file, "%d,%.9g,%.9g,%.3e,%d,%.6e,%.6e\n", e, c->truth, exp(c->x), error_of(c), c->rows,
-                c->rows > 0 ? c->loss[0] : NAN, c->rows > 0 ? c->loss[c->rows - 1] : NAN);
+        fprintf(file, "%d,%.9g,%.9g,%.3e,%d,%.6e,%.6e\n", e, c->truth, exp(c->best), error_of(c),
+                c->rows, c->rows > 0 ? c->loss[0] : NAN, c->best_loss);
     }
     return fclose(file) == 0 ? PL_OK : PL_ERROR_FILE;
 }
@@ -243,6 +248,8 @@ static pl_status search_stage(study *s, double began)
         cloth *c = &s->cloths[e];
         c->done = false;
         c->begun = c->rows;
+        c->x = c->best;
+        c->best_loss = INFINITY;
         c->low = s->stage == 0 ? log(1e3) : c->x - AROUND;
         c->high = s->stage == 0 ? log(1e7) : c->x + AROUND;
     }
@@ -283,7 +290,7 @@ static pl_status open_study(pl_context *ctx, int count, int cells, study *s)
     if (!s->cloths || !s->target[0] || !s->target[1] || !s->chosen)
         return PL_ERROR_MEMORY;
     for (int e = 0; e < count; e++)
-        s->cloths[e] = (cloth){.truth = drape_young(e), .x = log(1e5)};
+        s->cloths[e] = (cloth){.truth = drape_young(e), .best = log(1e5)};
     return PL_OK;
 }
 
