@@ -248,6 +248,58 @@ static void pulls(void **unused)
     pl_context_destroy(ctx);
 }
 
+/* A direction's derivatives and the loss's are two sides of the same sum, and those of each alone. */
+static void pushes(void **unused)
+{
+    (void)unused;
+    pl_context *ctx = test_context(2);
+    test_world w = block(ctx);
+    numbers x = draw(&w);
+    size_t size = 3 * (size_t)w.n, row = (STEPS + 1) * size;
+    double *dq = calloc(COUNT * row, sizeof(double)), *by_q = calloc(COUNT * row, sizeof(double));
+    double *twice = calloc(COUNT * row, sizeof(double));
+    pl_batch *batch = make(&w, COUNT, 2);
+    pl_rollouts *rollouts = NULL;
+    pl_gradient *along = NULL, *gradient = NULL;
+    pl_batch_run_def def = run_def(&x);
+    uint64_t seed = 5;
+    give(batch, ctx, &x);
+    assert_ok(ctx, pl_batch_run(batch, &def, &rollouts));
+    assert_ok(ctx, pl_batch_gradient_create(batch, STEPS, PL_BIT(PL_YOUNG), &along));
+    assert_ok(ctx, pl_batch_gradient_create(batch, STEPS, PL_BIT(PL_YOUNG), &gradient));
+    for (int k = 0; k < COUNT * x.elements; k++)
+        along->of[PL_YOUNG][k] = x.young[k] * test_random(&seed);
+    for (size_t k = 0; k < COUNT * row; k++)
+        by_q[k] = test_random(&seed);
+    assert_ok(ctx, pl_rollouts_tangent(rollouts, NULL, along, dq, NULL, NULL));
+    assert_ok(ctx, pl_rollouts_pull(rollouts, NULL, by_q, NULL, gradient, NULL));
+    for (int e = 0; e < COUNT; e++) {
+        double forward = 0, backward = 0;
+        for (size_t i = 0; i < row; i++)
+            forward += by_q[e * row + i] * dq[e * row + i];
+        for (int i = e * x.elements; i < (e + 1) * x.elements; i++)
+            backward += gradient->of[PL_YOUNG][i] * along->of[PL_YOUNG][i];
+        assert_true(forward != 0);
+        assert_close(forward, backward, 1e-6 * fabs(forward));
+    }
+    pl_batch *single = make(&w, COUNT, 1);
+    pl_rollouts *again = NULL;
+    give(single, ctx, &x);
+    assert_ok(ctx, pl_batch_run(single, &def, &again));
+    assert_ok(ctx, pl_rollouts_tangent(again, NULL, along, twice, NULL, NULL));
+    assert_memory_equal(twice, dq, sizeof(double) * COUNT * row);
+    pl_rollouts_destroy(again);
+    pl_batch_destroy(single);
+    pl_gradient_destroy(w.scene, along);
+    pl_gradient_destroy(w.scene, gradient);
+    pl_rollouts_destroy(rollouts);
+    pl_batch_destroy(batch);
+    free(dq), free(by_q), free(twice);
+    drop(&x);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
 /* Two that cannot be run are told by their index; the others are as without them. */
 static void environments_fail_alone(void **unused)
 {
@@ -514,6 +566,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(workers_do_not_matter),
         cmocka_unit_test(pulls),
+        cmocka_unit_test(pushes),
         cmocka_unit_test(environments_fail_alone),
         cmocka_unit_test(stops),
         cmocka_unit_test(runs_follow_each_other),

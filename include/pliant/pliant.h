@@ -907,6 +907,12 @@ PL_API pl_status pl_rollouts_backward(pl_rollouts *rollouts, const pl_adjoint_de
  * which may be NULL. */
 PL_API pl_status pl_rollouts_pull(pl_rollouts *rollouts, const pl_adjoint_def *def, const double *dq,
                                   const double *dv, pl_gradient *gradient, pl_adjoint_info *info);
+/* pl_rollout_tangent of all of them: the derivatives of the states along a direction, which
+ * pl_batch_gradient_create made, into dq, dv [environments, steps + 1, n, 3], each of which may be
+ * NULL. */
+PL_API pl_status pl_rollouts_tangent(pl_rollouts *rollouts, const pl_adjoint_def *def,
+                                     const pl_gradient *direction, double *dq, double *dv,
+                                     pl_adjoint_info *info);
 /* pl_batch_run and pl_rollouts_backward in one: each environment is swept back as soon as it was
  * advanced, and its tape dropped, so that memory does not grow with their number. A memory budget is
  * shared by the workers. */

@@ -1306,6 +1306,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_batch_gradient_create": (pl_status, [POINTER(pl_batch), c_int, pl_channels, POINTER(POINTER(pl_gradient))]),
     "pl_rollouts_backward": (pl_status, [POINTER(pl_rollouts), POINTER(pl_adjoint_def), pl_batch_loss_fn, c_void_p, POINTER(pl_gradient), POINTER(pl_adjoint_info)]),
     "pl_rollouts_pull": (pl_status, [POINTER(pl_rollouts), POINTER(pl_adjoint_def), POINTER(c_double), POINTER(c_double), POINTER(pl_gradient), POINTER(pl_adjoint_info)]),
+    "pl_rollouts_tangent": (pl_status, [POINTER(pl_rollouts), POINTER(pl_adjoint_def), POINTER(pl_gradient), POINTER(c_double), POINTER(c_double), POINTER(pl_adjoint_info)]),
     "pl_batch_evaluate": (pl_status, [POINTER(pl_batch), POINTER(pl_batch_run_def), POINTER(pl_adjoint_def), pl_batch_loss_fn, c_void_p, POINTER(pl_gradient), POINTER(pl_adjoint_info)]),
     "pl_check_def_default": (pl_check_def, []),
     "pl_check": (pl_status, [POINTER(pl_sim), POINTER(pl_state), POINTER(pl_check_def), POINTER(POINTER(pl_check_result))]),

@@ -6,7 +6,7 @@ import ctypes
 import signal
 import threading
 from contextlib import contextmanager
-from typing import Any, Iterable, Iterator, Mapping, Optional
+from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -124,34 +124,73 @@ class Rollouts(Owner):
         Gradients of environments that failed in the run are NaN; one that fails here is raised.
         The others are as in Rollout.backward.
         """
-        if not self.tape:
-            raise ArgumentError("the rollouts were run without a tape")
-        pointer, scene, shape = self._pointer, self.scene, (self.environments, self.steps + 1,
-                                                            self.scene.vertex_count, 3)
+        pointer, scene = self._tapes(), self.scene
+        shape = (self.environments, self.steps + 1, scene.vertex_count, 3)
         given = [None if d is None else doubles(d, shape, name) for name, d in (("dq", dq), ("dv", dv))]
         if given[0] is None and given[1] is None:
             raise TypeError("backward: give dq, dv or both")
         names = tuple(name for name in WANTED if scene._rows[name]) if wanted is None else tuple(wanted)
-        definition, gradient, found = lib.pl_adjoint_def_default(), _api.pl_gradient(), {}
-        fill(definition, ADJOINT_WORDS, solver=solver, preconditioner=preconditioner, tolerance=tolerance,
-             max_iterations=max_iterations)
-        gradient.wanted, gradient.steps = bits(names), self.steps
-        for name in names:
-            c, own = CHANNELS[name], scene.shape_of(name, self.steps)
-            if c.gradient_width != c.width:
-                own = (*own[:-1], c.gradient_width)
-            found[name] = np.zeros((self.environments, *own))
-            gradient.of[c.index] = double_p(found[name])
+        definition = self._definition(solver, preconditioner, tolerance, max_iterations)
+        gradient, found = self._room(names)
         with scene._core as core:
             status = lib.pl_rollouts_pull(pointer, definition, double_p(given[0]), double_p(given[1]), gradient,
                                           None)
-            failed = _conclude(core, self._pool.pointer, self.environments, status, True)
+            for e in self._check_sweep(core, status):
+                for array in found.values():
+                    array[e] = np.nan
+        return found
+
+    def _tapes(self) -> Any:
+        if not self.tape:
+            raise ArgumentError("the rollouts were run without a tape")
+        return self._pointer
+
+    @staticmethod
+    def _definition(solver: Optional[str], preconditioner: Optional[str], tolerance: Optional[float],
+                    max_iterations: Optional[int]) -> Any:
+        definition = lib.pl_adjoint_def_default()
+        fill(definition, ADJOINT_WORDS, solver=solver, preconditioner=preconditioner, tolerance=tolerance,
+             max_iterations=max_iterations)
+        return definition
+
+    def _room(self, names: Sequence[str]) -> tuple[Any, dict[str, Array]]:
+        """A pl_gradient of all environments, over arrays of zeros by name."""
+        gradient, arrays = _api.pl_gradient(wanted=bits(names), steps=self.steps), {}
+        for name in names:
+            c, own = CHANNELS[name], self.scene.shape_of(name, self.steps)
+            if c.gradient_width != c.width:
+                own = (*own[:-1], c.gradient_width)
+            arrays[name] = np.zeros((self.environments, *own))
+            gradient.of[c.index] = double_p(arrays[name])
+        return gradient, arrays
+
+    def _check_sweep(self, core: Core, status: int) -> Iterable[int]:
+        """The environments without a tape; what else failed in a sweep is raised."""
+        failed = _conclude(core, self._pool.pointer, self.environments, status, True)
         for e, error in failed.items():
             if e not in self.failures:
                 raise type(error)(f"environment {e}: {error}")
-            for array in found.values():
-                array[e] = np.nan
-        return found
+        return failed
+
+    def tangent(self, direction: Mapping[str, ArrayLike], *, solver: Optional[str] = None,
+                preconditioner: Optional[str] = None, tolerance: Optional[float] = None,
+                max_iterations: Optional[int] = None) -> tuple[Array, Array]:
+        """One forward sweep of each: dq, dv [environments, steps + 1, n, 3], the states' derivatives along a
+        direction; NaN of environments that failed in the run.
+
+        direction: name -> array, named and shaped as what backward returns.
+        """
+        pointer, names = self._tapes(), tuple(direction)
+        definition = self._definition(solver, preconditioner, tolerance, max_iterations)
+        along, arrays = self._room(names)
+        for name, value in direction.items():
+            arrays[name][...] = doubles(value, arrays[name].shape, name)
+        shape = (self.environments, self.steps + 1, self.scene.vertex_count, 3)
+        dq, dv = np.full(shape, np.nan), np.full(shape, np.nan)
+        with self.scene._core as core:
+            status = lib.pl_rollouts_tangent(pointer, definition, along, double_p(dq), double_p(dv), None)
+            self._check_sweep(core, status)
+        return dq, dv
 
     def __repr__(self) -> str:
         return f"<pliant.Rollouts {self.environments} environments, {self.steps} steps>"

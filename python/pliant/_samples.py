@@ -106,11 +106,12 @@ def _by_turn(pose: Array, along: Array) -> Array:
 def push(scene: Scene, steps: int, arrays: Mapping[str, NDArray[Any]], along: Mapping[str, NDArray[Any]],
          state: Any = None) -> tuple[Array, Array]:
     """The changes dq, dv [samples, steps + 1, n, 3] of the states with those of the arrays."""
-    flat, changes, found = _flat(scene, steps, arrays), _flat(scene, steps, along), []
+    changes = _flat(scene, steps, along)
     if "collider_pose" in changes:
-        changes["collider_pose"] = _by_turn(flat["collider_pose"], changes["collider_pose"])
-    flat = _with_unit_quaternions(flat)
-    for k in range(len(next(iter(flat.values())))):
-        made = scene.rollout(steps, state, **{name: a[k] for name, a in flat.items()})
-        found.append(made.tangent({name: a[k] for name, a in changes.items()}))
-    return np.stack([dq for dq, _ in found]), np.stack([dv for _, dv in found])
+        pose = _flat(scene, steps, {"collider_pose": arrays["collider_pose"]})["collider_pose"]
+        changes["collider_pose"] = _by_turn(pose, changes["collider_pose"])
+    made, _, _ = run(scene, steps, arrays, (len(next(iter(changes.values()))),), True, state)
+    if isinstance(made, Rollouts):
+        return made.tangent(changes)
+    dq, dv = made.tangent({name: a[0] for name, a in changes.items()})
+    return dq[None], dv[None]

@@ -88,6 +88,19 @@ def test_failures_by_index(slide):
         assert np.isnan(gradient["friction"][1]).all()
 
 
+def test_tangent_as_each_alone(slide):
+    given, generator = numbers(), np.random.default_rng(9)
+    along = {"velocity": generator.standard_normal((COUNT, slide.vertex_count, 3)),
+             "force": generator.standard_normal((COUNT, STEPS, 1, 3))}
+    with pliant.Batch(slide, COUNT, workers=2) as batch:
+        rollouts = batch.run(STEPS, record=False, **given)
+        dq, dv = rollouts.tangent(along)
+        for e in range(COUNT):
+            one = alone(slide, given, e).tangent({name: value[e] for name, value in along.items()})
+            np.testing.assert_array_equal(dq[e], one[0])
+            np.testing.assert_array_equal(dv[e], one[1])
+
+
 def test_refuses_by_name(slide):
     with pliant.Batch(slide, COUNT) as batch:
         with pytest.raises(ValueError, match=r"batch dimensions differ: environments \[4\], velocity \[3\]"):

@@ -190,30 +190,35 @@ static bool loss_of(void *user, int step, const double *q, const double *v, doub
            d->of->loss(d->of->user, d->environment, step, q, v, value, dq, dv);
 }
 
-static pl_gradient gradient_of(const reverse *r, int environment)
+/* The environment's part of a gradient of all. */
+static pl_gradient gradient_of(const pl_batch *b, const pl_gradient *all, int environment)
 {
-    pl_gradient own = *r->gradient;
+    pl_gradient own = *all;
     for (int c = 0; c < PL_CHANNEL_COUNT; c++)
         if (own.of[c])
-            own.of[c] +=
-                (size_t)environment * pl_gradient_size(r->batch->scene, (pl_channel)c, own.steps);
+            own.of[c] += (size_t)environment * pl_gradient_size(b->scene, (pl_channel)c, own.steps);
     return own;
 }
 
 static pl_status sweep_one(const reverse *r, pl_worker *w, int environment, pl_rollout *rollout)
 {
     descent here = {r, environment};
-    pl_gradient own = gradient_of(r, environment);
+    pl_gradient own = gradient_of(r->batch, r->gradient, environment);
     rollout->sim = w->sim; /* whichever took it forward, any takes it back */
     return pl_rollout_backward(rollout, r->def, loss_of, &here, &own,
                                r->info ? &r->info[environment] : NULL);
 }
 
+static pl_status check_tape(pl_worker *w, const pl_rollout *rollout)
+{
+    return rollout ? PL_OK
+                   : pl_fail(&w->ctx, PL_ERROR_ARGUMENT, "it failed in the run, there is no tape");
+}
+
 static pl_status sweep(void *user, pl_worker *w, int environment)
 {
     const reverse *r = user;
-    if (!r->tapes[environment])
-        return pl_fail(&w->ctx, PL_ERROR_ARGUMENT, "it failed in the run, there is no tape");
+    PL_TRY(check_tape(w, r->tapes[environment]));
     return sweep_one(r, w, environment, r->tapes[environment]);
 }
 
@@ -284,4 +289,55 @@ pl_status pl_rollouts_pull(pl_rollouts *rollouts, const pl_adjoint_def *def, con
 {
     known k = {3 * (size_t)rollouts->batch->scene->vertex_count, rollouts->steps, dq, dv};
     return pl_rollouts_backward(rollouts, def, known_loss, &k, gradient, info);
+}
+
+/* ------------------------------------------------------------------------------- tangents */
+
+typedef struct tangent {
+    pl_rollouts *rollouts;
+    const pl_adjoint_def *def;
+    const pl_gradient *direction;
+    double *dq, *dv;
+    pl_adjoint_info *info;
+} tangent;
+
+typedef struct ascent {
+    const tangent *of;
+    int environment;
+} ascent;
+
+static bool take_derivatives(void *user, int step, const double *q, const double *v, const double *dq,
+                             const double *dv)
+{
+    const ascent *a = user;
+    const tangent *t = a->of;
+    size_t size = 3 * (size_t)t->rollouts->batch->scene->vertex_count;
+    size_t at = ((size_t)a->environment * (size_t)(t->rollouts->steps + 1) + (size_t)step) * size;
+    (void)q, (void)v;
+    if (t->dq)
+        memcpy(t->dq + at, dq, sizeof *dq * size);
+    if (t->dv)
+        memcpy(t->dv + at, dv, sizeof *dv * size);
+    return true;
+}
+
+static pl_status push(void *user, pl_worker *w, int environment)
+{
+    const tangent *t = user;
+    pl_rollout *rollout = t->rollouts->of[environment];
+    pl_gradient own = gradient_of(t->rollouts->batch, t->direction, environment);
+    ascent here = {t, environment};
+    PL_TRY(check_tape(w, rollout));
+    rollout->sim = w->sim;
+    return pl_rollout_tangent(rollout, t->def, &own, take_derivatives, &here,
+                              t->info ? &t->info[environment] : NULL);
+}
+
+pl_status pl_rollouts_tangent(pl_rollouts *rollouts, const pl_adjoint_def *def,
+                              const pl_gradient *direction, double *dq, double *dv,
+                              pl_adjoint_info *info)
+{
+    tangent t = {rollouts, def, direction, dq, dv, info};
+    PL_TRY(check_gradient(rollouts->batch, direction, rollouts->steps));
+    return pl_pool_work(rollouts->batch, push, &t);
 }
