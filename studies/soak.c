@@ -280,7 +280,7 @@ pl_status study_soak(study *s)
         "soak", "kind|scenes|steps|touching|split|failed|silent|not finite|inside|slow|worst off (m)|"
                 "gradients|unresolved|refused|wrong");
     soak_counts kinds[SOAK_KINDS] = {{0}}, all = {0};
-    int total = s->scenes > 0 ? s->scenes : s->quick ? 18 : 100;
+    int total = s->scenes > 0 ? s->scenes : s->quick ? 22 : 100;
     pl_status status = PL_OK;
     for (int i = 0; status == PL_OK && i < total; i++) {
         soak_run r = {.study = s, .index = i, .made = soak_make((unsigned)s->seed, i, s->solver)};

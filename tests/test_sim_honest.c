@@ -48,6 +48,15 @@ static const hard_case cases[] = {
      "[-0.0976, "
      "0.3689, 0.3116], \"angular_velocity\": [0.6318, -1.5928, -1.0222]}], \"colliders\": [{\"shape\": "
      "{\"half_space\": {}}, \"friction\": 0.5}]}"},
+    {"a stiff body on springs, pulled over the floor, by the constant matrix", 10, 1e-9,
+     "{\"version\": 1, \"time_step\": 0.1, \"solver\": \"constant\", \"bodies\": [{\"mesh\": "
+     "{\"ellipsoid\": {\"radii\": [0.0177, 0.0139, 0.02236], \"cell\": 0.00795}}, \"material\": "
+     "{\"young\": 151500000.0, \"poisson\": 0.45, \"density\": 128}, \"transform\": {\"rotate\": "
+     "{\"axis\": [-0.555, -0.8209, -0.1345], \"degrees\": 260.49}, \"translate\": [0, 0, 0.0373]}, "
+     "\"velocity\": [-16.155, 5.045, -7.11]}], \"colliders\": [{\"shape\": {\"half_space\": {}}, "
+     "\"friction\": 0.2877}], \"wind\": [{\"body\": 0, \"drag\": 0.3758, \"velocity\": [-11.9, -0.146, "
+     "-4.375]}], \"pins\": [{\"body\": 0, \"vertices\": [16, 20, 21, 30, 33, 36, 37, 38, 39], "
+     "\"compliance\": 6.3e-05, \"offset\": [[0, 0, 0, 0], [1, -0.0019, -0.0034, -0.0151]]}]}"},
 };
 
 /* The scene, with another solver and tolerance if they are given. */

@@ -10,8 +10,8 @@
  *     R = sum_i J_i^T (r_i - h^2 (H^T lambda)_i + (m_i + h c_i) move_i) - h^2 (0, move_i x f_i)
  *
  * J_i = [1, -(x_i - c)x]. (sum J^T m J)^-1 R is how far the body is from where it should be; or less
- * where contacts hold it, and a light body that is pressed hard has no more digits. Bodies that springs
- * hold to something else have stiffness along these motions; they are left out.
+ * where contacts hold it, and a light body that is pressed hard has no more digits. Springs that hold a
+ * body to something else add J^T h^2 K J.
  */
 #include "sim/newton.h"
 
@@ -125,16 +125,47 @@ static void add_contact(const pl_newton *s, rigid *b, int c)
     add_stiffness(b, s->sub->h * s->sub->h, k, g);
 }
 
-/* A by masses, and R; false for a body that springs hold to something else. */
-static bool weigh(const pl_newton *s, const double *left, const double *held, rigid *b)
+/* Whether springs hold the body to something else. */
+static bool is_held(const rigid *b, const double *held)
+{
+    for (int i = 3 * b->first; i < 3 * b->last; i++)
+        if (held[i] != 0)
+            return true;
+    return false;
+}
+
+/* A += J^T h^2 K J of the springs, column by column. */
+static void add_springs(const pl_newton *s, rigid *b)
+{
+    pl_solver *solver = s->solver;
+    double *along = solver->guess, *pulled = solver->pulled, h2 = s->sub->h * s->sub->h, j[18];
+    size_t bytes = sizeof(double) * 3 * (size_t)solver->n;
+    for (int col = 0; col < 6; col++) {
+        memset(along, 0, bytes);
+        memset(pulled, 0, bytes);
+        for (int i = b->first; i < b->last; i++) {
+            motions_at(b, solver->iterate + 3 * (size_t)i, j);
+            for (int k = 0; k < 3; k++)
+                along[3 * i + k] = j[6 * k + col];
+        }
+        pl_terms_multiply(s->sub, solver->iterate, along, h2, pulled);
+        for (int i = b->first; i < b->last; i++) {
+            motions_at(b, solver->iterate + 3 * (size_t)i, j);
+            for (int row = 0; row < 6; row++)
+                for (int k = 0; k < 3; k++)
+                    b->a[6 * row + col] += j[6 * k + row] * pulled[3 * i + k];
+        }
+    }
+}
+
+/* A by masses, and R. */
+static void weigh(const pl_newton *s, const double *left, rigid *b)
 {
     static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     const pl_solver *solver = s->solver;
     const double *mass = solver->matter->mass, *q = solver->iterate;
     double total = 0, h2 = s->sub->h * s->sub->h;
     for (int i = b->first; i < b->last; i++) {
-        if (held[3 * i] != 0 || held[3 * i + 1] != 0 || held[3 * i + 2] != 0)
-            return false;
         total += mass[i];
         pl_axpy3(mass[i], q + 3 * (size_t)i, b->centre);
     }
@@ -150,7 +181,6 @@ static bool weigh(const pl_newton *s, const double *left, const double *held, ri
         pl_cross3(solver->move + 3 * (size_t)i, solver->gradient + 3 * (size_t)i, moment);
         pl_axpy3(-h2, moment, b->r + 3);
     }
-    return true;
 }
 
 double pl_newton_imbalance(const pl_newton *s, bool by_contacts, double *motion)
@@ -164,8 +194,12 @@ double pl_newton_imbalance(const pl_newton *s, bool by_contacts, double *motion)
         rigid b = {.first = body->vertex_offset,
                    .last = body->vertex_offset + body->mesh->vertex_count};
         int pivot[6];
-        if (!weigh(s, left, held, &b))
-            continue;
+        bool by_springs = is_held(&b, held);
+        if (by_springs && solver->matter->method != PL_SOLVER_CONSTANT)
+            continue; /* a tangent, however old, knows them */
+        weigh(s, left, &b);
+        if (by_springs)
+            add_springs(s, &b);
         for (int c = 0; by_contacts && c < solver->space.set.count; c++)
             add_contact(s, &b, c);
         if (LAPACKE_dgesv_work(LAPACK_ROW_MAJOR, 6, 1, b.a, 6, pivot, b.r, 1) != 0)

@@ -12,8 +12,8 @@ pl_status pl_solver_create(const pl_model *model, pl_matter *matter, pl_solver *
     pl_context *ctx = scene->ctx;
     *s = (pl_solver){.ctx = ctx, .scene = scene, .matter = matter, .n = scene->vertex_count};
     PL_CHECK(pl_matrix_create(model, &s->meter, &s->matrix), done);
-    double **vectors[] = {&s->external, &s->gradient, &s->residual,   &s->guess,    &s->iterate,
-                          &s->move,     &s->trial,    &s->trial_move, &s->combined, &s->root};
+    double **vectors[] = {&s->external, &s->gradient,   &s->residual, &s->guess, &s->iterate, &s->move,
+                          &s->trial,    &s->trial_move, &s->combined, &s->root,  &s->pulled};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(ctx, *vectors[k], 3 * s->n, done);
     PL_NEW(ctx, s->shapes, scene->collider_count, done);
@@ -51,7 +51,7 @@ void pl_solver_free(pl_solver *s)
                       s->iterate,       s->move,         s->trial,
                       s->trial_move,    s->combined,     s->coupled,
                       s->live,          s->known,        s->meets,
-                      s->root};
+                      s->root,          s->pulled};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }

@@ -61,7 +61,7 @@ typedef struct pl_solver {
 
     /* [n, 3] each; `gradient` is the elements' alone */
     double *external, *gradient, *residual, *guess, *iterate, *move, *trial, *trial_move, *combined,
-        *root;
+        *root, *pulled;
     int coupled_capacity;
     double *coupled; /* right-hand side and solution of Newton's step with contacts */
 } pl_solver;
