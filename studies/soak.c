@@ -106,14 +106,15 @@ static pl_status judge(soak_run *r, const pl_step_info *info)
         c->not_finite++;
         note(r, "not finite");
     }
-    double depth, off;
-    pl_status status = soak_depth(r->scene, r->state, &depth);
+    double off;
+    int inside;
+    pl_status status = soak_inside(r->study->ctx, r->scene, r->state, &inside);
     if (status != PL_OK)
         return status;
-    if (info->penetration > 0 || depth > 0) {
+    if (info->penetration > 0 || inside > 0) {
         c->inside++;
-        snprintf(text, sizeof text, "step %d: %.1e m inside", r->state->step,
-                 fmax(info->penetration, depth));
+        snprintf(text, sizeof text, "step %d: %.1e m inside an obstacle, %d vertices inside a body",
+                 r->state->step, info->penetration, inside);
         note(r, text);
     }
     if (info->splits > 0)

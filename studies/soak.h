@@ -37,7 +37,8 @@ typedef struct soak_body {
 double soak_imbalance(const pl_state *before, const pl_state *after, const double *mass, soak_body body,
                       const double gravity[3], double h);
 
-/* How deep a vertex of one body is inside a tet of another, m; 0 if none is. */
-pl_status soak_depth(const pl_scene *scene, const pl_state *state, double *depth);
+/* How many vertices of bodies' surfaces are inside another body: in more of its tets than are turned
+ * inside out there, which cover a place that is outside once more each. */
+pl_status soak_inside(pl_context *ctx, const pl_scene *scene, const pl_state *state, int *count);
 
 #endif

@@ -3,7 +3,10 @@
 #include "soak.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define ROUNDING 1e-9 /* of a tet's volume */
 
 static void cross(const double a[3], const double b[3], double out[3])
 {
@@ -115,43 +118,76 @@ double soak_imbalance(const pl_state *before, const pl_state *after, const doubl
     return h * fmax(norm(s.lack) / s.mass, norm(s.moment) / (s.mass * radius));
 }
 
-/* How far x is from the nearest face of a tet with these corners, m; negative outside. */
-static double depth_in(const double *const corner[4], const double x[3])
+static double volume_of(const double *a, const double *b, const double *c, const double *d)
 {
-    double depth = HUGE_VAL;
-    for (int k = 0; k < 4; k++) {
-        const double *a = corner[(k + 1) % 4];
-        double u[3], v[3], across[3], n[3], to[3], side = 0, there = 0;
-        for (int i = 0; i < 3; i++) {
-            u[i] = corner[(k + 2) % 4][i] - a[i], v[i] = corner[(k + 3) % 4][i] - a[i];
-            across[i] = corner[k][i] - a[i], to[i] = x[i] - a[i];
-        }
-        cross(u, v, n);
-        for (int i = 0; i < 3; i++)
-            side += n[i] * across[i], there += n[i] * to[i];
-        depth = fmin(depth, (side > 0 ? there : -there) / norm(n));
-    }
-    return depth;
+    double u[3], v[3], w[3], n[3];
+    for (int i = 0; i < 3; i++)
+        u[i] = b[i] - a[i], v[i] = c[i] - a[i], w[i] = d[i] - a[i];
+    cross(u, v, n);
+    return n[0] * w[0] + n[1] * w[1] + n[2] * w[2];
 }
 
-pl_status soak_depth(const pl_scene *scene, const pl_state *state, double *depth)
+/* 1 for x in a tet, -1 in one that is inside out, 0 elsewhere. */
+static int covers(const double *const c[4], const double *x)
 {
-    *depth = 0;
-    for (int b = 0, first = 0; first < state->vertex_count; b++) {
-        pl_body_info info;
-        pl_status status = pl_scene_body(scene, b, &info);
-        if (status != PL_OK)
-            return status;
-        int last = first + info.mesh->vertex_count;
-        for (int e = 0; e < info.mesh->tet_count; e++) {
+    double whole = volume_of(c[0], c[1], c[2], c[3]), sign = whole < 0 ? -1 : 1;
+    double least =
+        fmin(fmin(sign * volume_of(x, c[1], c[2], c[3]), sign * volume_of(c[0], x, c[2], c[3])),
+             fmin(sign * volume_of(c[0], c[1], x, c[3]), sign * volume_of(c[0], c[1], c[2], x)));
+    return least > ROUNDING * fabs(whole) ? (int)sign : 0;
+}
+
+/* Of the vertices `on` the surface of other bodies, those inside this one, whose vertices are [first,
+ * last). */
+static int count_inside(const pl_mesh *mesh, soak_body body, const pl_state *state, const bool *on)
+{
+    int count = 0;
+    for (int v = 0; v < state->vertex_count; v++) {
+        int winding = 0;
+        if (!on[v] || (v >= body.first && v < body.last))
+            continue;
+        for (int e = 0; e < mesh->tet_count; e++) {
             const double *corner[4];
             for (int k = 0; k < 4; k++)
-                corner[k] = state->q + 3 * (first + info.mesh->tets[4 * e + k]);
-            for (int v = 0; v < state->vertex_count; v++)
-                if (v < first || v >= last)
-                    *depth = fmax(*depth, depth_in(corner, state->q + 3 * v));
+                corner[k] = state->q + 3 * (body.first + mesh->tets[4 * e + k]);
+            winding += covers(corner, state->q + 3 * v);
         }
-        first = last;
+        count += winding != 0;
     }
-    return PL_OK;
+    return count;
+}
+
+/* Marks the vertices of a body's surface, from `first` on. */
+static pl_status mark_surface(pl_context *ctx, const pl_mesh *mesh, int first, bool *on)
+{
+    int count, *triangles;
+    pl_status status = pl_mesh_surface(ctx, mesh, &count, &triangles);
+    for (int k = 0; status == PL_OK && k < 3 * count; k++)
+        on[first + triangles[k]] = true;
+    if (status == PL_OK)
+        pl_free(ctx, triangles);
+    return status;
+}
+
+pl_status soak_inside(pl_context *ctx, const pl_scene *scene, const pl_state *state, int *count)
+{
+    pl_body_info info;
+    pl_status status = PL_OK;
+    bool *on = calloc((size_t)state->vertex_count, sizeof *on);
+    *count = 0;
+    if (!on)
+        return PL_ERROR_MEMORY;
+    for (int pass = 0; pass < 2; pass++)
+        for (int b = 0, first = 0; status == PL_OK && first < state->vertex_count; b++) {
+            if ((status = pl_scene_body(scene, b, &info)) != PL_OK)
+                break;
+            soak_body body = {first, first + info.mesh->vertex_count};
+            if (pass == 0)
+                status = mark_surface(ctx, info.mesh, first, on);
+            else
+                *count += count_inside(info.mesh, body, state, on);
+            first = body.last;
+        }
+    free(on);
+    return status;
 }

@@ -17,14 +17,15 @@
 
 #include <limits.h>
 
-#define GOOD_RATE   0.95 /* a longer sequence than this is not worth waiting for */
-#define SLOW_RATE   0.7  /* of a lagged factor that Newton's own steps took over from */
-#define CG_LAGGED   4    /* iterations that CG takes as a rule with a lagged factor */
-#define SHARPENINGS 2    /* corrections for the last digits of gaps, a substep */
-#define PATIENCE    300  /* iterations along the contact law's central path before a substep is split */
-#define REBALANCES  4    /* attempts at bodies that are out of balance as a whole, */
-#define SLIGHT      1e-8 /* of the contacts' forces: what bodies that they hold may lack of it, */
-#define ROUNDED     100  /* tolerances: what rounding of stiff bodies' forces may leave of it */
+#define GOOD_RATE       0.95 /* a longer sequence than this is not worth waiting for */
+#define SLOW_RATE       0.7  /* of a lagged factor that Newton's own steps took over from */
+#define CG_LAGGED       4    /* iterations that CG takes as a rule with a lagged factor */
+#define SHARPENINGS     2    /* corrections for the last digits of gaps, a substep */
+#define PATIENCE        300 /* iterations along the contact law's central path before a substep is split */
+#define CONSTANT_SOLVES 500  /* by the constant matrix: then the tangent is better */
+#define REBALANCES      4    /* attempts at bodies that are out of balance as a whole, */
+#define SLIGHT          1e-8 /* of the contacts' forces: what bodies that they hold may lack of it, */
+#define ROUNDED         100  /* tolerances: what rounding of stiff bodies' forces may leave of it */
 
 pl_status pl_newton_refresh(pl_newton *s)
 {
@@ -174,6 +175,7 @@ static pl_status iterate(pl_newton *s, pl_substep_result *out)
     pl_solver *solver = s->solver;
     double tolerance = solver->matter->values->def.tolerance;
     int limit = solver->meter.info.iterations + solver->matter->values->def.max_iterations;
+    int solves = solver->meter.info.linear_solves + CONSTANT_SOLVES;
     for (;;) {
         double theta;
         /* What is left after the move is about theta/(1 - theta) of it: below the tolerance, with
@@ -206,7 +208,8 @@ static pl_status iterate(pl_newton *s, pl_substep_result *out)
             PL_TRY(pl_newton_correct(s, solver->iterate, solver->move, &s->norm));
             continue;
         }
-        if (solver->meter.info.iterations > limit)
+        if (solver->meter.info.iterations > limit ||
+            (solver->matter->method == PL_SOLVER_CONSTANT && solver->meter.info.linear_solves > solves))
             break;
         PL_TRY(pl_newton_advance(s, out, &theta));
         if (!out->converged)
