@@ -15,9 +15,11 @@ typedef struct test_world {
     int n; /* vertices */
 } test_world;
 
+/* Bodies pass through each other unless a test says otherwise. */
 static inline pl_scene_def world_def(double h, double gx, double gy, double gz)
 {
     pl_scene_def def = pl_scene_def_default();
+    def.body_contact = false;
     def.time_step = h;
     def.gravity[0] = gx, def.gravity[1] = gy, def.gravity[2] = gz;
     return def;

@@ -72,11 +72,11 @@ static void scene_keys(void **unused)
          "s.json:3: zzz: unknown key in a scene; expected one of \"$schema\", \"version\", "
          "\"name\", \"description\", \"time_step\", \"steps\", \"gravity\", "
          "\"tolerance\", \"max_iterations\", \"max_splits\", \"contact_epsilon2\", "
-         "\"contact_margin\", \"body_contact\", \"body_friction\", \"body_offset\", \"solver\", "
+         "\"contact_margin\", \"body_contact\", \"body_friction\", \"solver\", "
          "\"integrator\", \"bodies\", \"pins\", \"forces\", \"wind\", "
          "\"attachments\", "
          "\"muscles\", \"cables\", \"chambers\", "
-         "\"colliders\", \"friction\", \"outputs\""},
+         "\"colliders\", \"friction\", \"body_pairs\", \"outputs\""},
         {"\"steps\": 1.5,", "s.json:3: steps: expected a whole number >= 0, got 1.5"},
         {"\"steps\": 3000000000,", "s.json:3: steps: expected a whole number >= 0, got 3000000000"},
         {"\"gravity\": [0, 0],",

@@ -1,22 +1,12 @@
 /* Bodies that touch each other: momentum, rest, sliding, what nothing may pass, gradients. */
-#include "terms_derivatives.h"
-
-#include "contact/meet.h"
-
-static pl_scene_def touching(double h, double gz, double mu)
-{
-    pl_scene_def def = world_def(h, 0, 0, gz);
-    def.body_contact = true;
-    def.body_friction = mu;
-    def.body_offset = 5e-4;
-    return def;
-}
+#include "common_meet.h"
 
 /* A block of nx by ny by nz nodes, turned about the vertical through its middle. */
-static int add_block(test_world *w, int nx, int ny, int nz, double spacing, double x, double y,
-                     double z, double turn, double young, double vx, double vz)
+static int add_block_kept(test_world *w, double offset, int nx, int ny, int nz, double spacing,
+                          double x, double y, double z, double turn, double young, double vx, double vz)
 {
     pl_body_def def = world_body(PL_NEO_HOOKEAN, PL_EXACT, young);
+    def.contact_offset = offset;
     pl_mesh *mesh = world_grid(w->ctx, nx, ny, nz, spacing, -0.5 * spacing * (nx - 1),
                                -0.5 * spacing * (ny - 1), 0);
     double about[4], to[3] = {x, y, z};
@@ -24,6 +14,12 @@ static int add_block(test_world *w, int nx, int ny, int nz, double spacing, doub
     pl_mesh_transform(mesh, 1, about, to);
     def.velocity[0] = vx, def.velocity[2] = vz;
     return world_add(w, def, mesh);
+}
+
+static int add_block(test_world *w, int nx, int ny, int nz, double spacing, double x, double y,
+                     double z, double turn, double young, double vx, double vz)
+{
+    return add_block_kept(w, OFFSET, nx, ny, nz, spacing, x, y, z, turn, young, vx, vz);
 }
 
 static void momentum(const test_world *w, double out[3])
@@ -114,30 +110,11 @@ static int add_ball(test_world *w, double radius, double cell, double x, double 
     pl_body_def def = world_body(PL_NEO_HOOKEAN, PL_EXACT, young);
     const double radii[3] = {radius, radius, radius}, unturned[4] = {1, 0, 0, 0}, to[3] = {x, y, z};
     pl_mesh *mesh = NULL;
+    def.contact_offset = OFFSET;
     assert_ok(w->ctx, pl_mesh_ellipsoid(w->ctx, radii, cell, &mesh));
     pl_mesh_transform(mesh, 1, unturned, to);
     def.velocity[0] = vx;
     return world_add(w, def, mesh);
-}
-
-/* Every step is solved, and no surface is nearer to another than a tenth of what keeps them apart. */
-static void run_checked(test_world *w, int steps)
-{
-    for (int k = 0; k < steps; k++) {
-        pl_step_info info = world_step(w);
-        assert_true(info.converged && info.residual <= 1e-10 && info.complementarity < 1e-8);
-        for (int c = 0; c < w->state->contact_count; c++)
-            assert_true(w->state->contacts[c].gap > 0);
-    }
-    pl_substep at = {.scene = w->scene,
-                     .surface = w->sim->model->surface,
-                     .offset = w->sim->model->offset,
-                     .matter = &w->sim->matter};
-    pl_meet_rules rules = pl_substep_meet_rules(&at);
-    pl_meet_search *search = &w->sim->solver.search;
-    assert_ok(w->ctx, pl_meet_find(w->ctx, search, &rules, w->state->q, w->state->q, 0));
-    for (int k = 0; k < search->count; k++)
-        assert_true(pl_meet_place(&rules, &search->found[k], w->state->q).distance > 1e-4);
 }
 
 static void a_tower_stands(void **state)
@@ -212,7 +189,7 @@ static void cloth_on_a_ball(void **state)
     pl_context *ctx = test_context(1);
     test_world w = world_new(ctx, touching(0.01, -9.81, 0.3));
     pl_body_def cloth = world_body(PL_COROTATED, PL_EXACT, 1e5);
-    cloth.density = 300, cloth.bending = 1e-4;
+    cloth.density = 300, cloth.bending = 1e-4, cloth.contact_offset = OFFSET;
     add_ball(&w, 0.1, 0.05, 0, 0, 0.101, 1e5, 0);
     world_add(&w, cloth, world_cloth(ctx, 0.3, 0.3, 0.05, -0.151, -0.147, 0.205));
     world_floor(&w, 0, 0.5);
@@ -270,11 +247,9 @@ static void threads_make_no_difference(void **state)
 static void refuse(double z, double offset, const char *what)
 {
     pl_context *ctx = test_context(1);
-    pl_scene_def def = touching(0.01, 0, 0);
-    def.body_offset = offset;
-    test_world w = world_new(ctx, def);
-    add_block(&w, 3, 3, 3, 0.05, 0, 0, 0, 0, 1e5, 0, 0);
-    add_block(&w, 3, 3, 3, 0.05, 0.01, 0.01, z, 0.2, 1e5, 0, 0);
+    test_world w = world_new(ctx, touching(0.01, 0, 0));
+    add_block_kept(&w, offset, 3, 3, 3, 0.05, 0, 0, 0, 0, 1e5, 0, 0);
+    add_block_kept(&w, offset, 3, 3, 3, 0.05, 0.01, 0.01, z, 0.2, 1e5, 0, 0);
     assert_int_equal(pl_sim_create(w.scene, &w.sim), PL_ERROR_ARGUMENT);
     if (!strstr(pl_context_error(ctx), what))
         fail_msg("\"%s\" does not say \"%s\"", pl_context_error(ctx), what);
@@ -287,7 +262,7 @@ static void impossible_starts_are_refused(void **state)
     (void)state;
     refuse(0.08, 5e-4, "inside body");
     refuse(0.1005, 5e-4, "kept 0.001 m apart");
-    refuse(0.1005, 0, "lower body_offset");
+    refuse(0.1005, 0, "lower contact_offset");
 }
 
 int main(void)

@@ -107,7 +107,7 @@ static pl_status everything(pl_context *ctx, void *user)
     pl_state *state = NULL, *copy = NULL;
     pl_rollout *rollout = NULL;
     pl_gradient *gradient = NULL;
-    pl_scene_def def = pl_scene_def_default();
+    pl_scene_def def = world_def(0.01, 0, 0, -9.81);
     pl_rollout_def roll = pl_rollout_def_default();
     pl_adjoint_def adjoint = pl_adjoint_def_default();
     pl_contact *contacts = NULL;
@@ -179,7 +179,7 @@ static void test_step_after_failure(void **state)
         test_allocator allocator = {0};
         pl_context *ctx = test_context_with(&allocator, 1);
         test_world w = {.ctx = ctx};
-        pl_scene_def def = pl_scene_def_default();
+        pl_scene_def def = world_def(0.01, 0, 0, -9.81);
         assert_ok(ctx, pl_scene_create(ctx, &def, &w.scene));
         assert_ok(ctx, fill_scene(ctx, w.scene));
         world_start(&w);

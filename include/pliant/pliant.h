@@ -235,10 +235,8 @@ typedef struct pl_scene_def {
     int max_splits;          /* a step may be halved this many times over; default 6 */
     double contact_epsilon2; /* eps^2 = delta_n * lambda_n of a contact, N m; default 0.5e-12 */
     double contact_margin;   /* vertices closer than this to a collider become contacts, m; 0 = auto */
-    bool body_contact;       /* bodies touch each other; default false: they pass through each other */
+    bool body_contact;    /* bodies touch each other; default true, else they pass through each other */
     double body_friction; /* Coulomb's coefficient of every pair of bodies, to start with; default 0 */
-    double body_offset;   /* m, what each body adds to how far surfaces are kept apart; 0 = auto: a
-                             hundredth of its edges */
     pl_solver_kind solver;
     pl_integrator integrator; /* default PL_EULER */
 } pl_scene_def;
@@ -270,13 +268,20 @@ typedef struct pl_body_def {
     const double *positions;    /* initial positions [vertex_count, 3] m, NULL = the rest shape */
     const double *velocities;   /* initial velocities [vertex_count, 3], NULL = from the two above */
     bool lumped_equally;        /* every vertex gets the same share of the mass; default false */
-    bool mean_volume; /* of exact Neo-Hookean solids: changes of volume are resisted by patches of
-                         some five tets, not by each; for Poisson's ratios above 0.45, where tets
-                         lock; default false */
+    bool mean_volume;      /* of exact Neo-Hookean solids: changes of volume are resisted by patches of
+                              some five tets, not by each; for Poisson's ratios above 0.45, where tets
+                              lock; default false */
+    bool self_contact;     /* the body touches itself where it folds; default false */
+    double contact_offset; /* m, what it adds to how far surfaces are kept apart; 0 = auto: a hundredth
+                              of its edges, less where its own parts are nearer */
 } pl_body_def;
 
 PL_API pl_body_def pl_body_def_default(void);
 PL_API pl_status pl_scene_add_body(pl_scene *scene, const pl_body_def *def, int *body);
+/* Whether two bodies touch each other, instead of the scene's body_contact; a body and itself, instead
+ * of its self_contact. Coulomb's coefficient of such a pair is PL_BODY_FRICTION. */
+PL_API pl_status pl_scene_set_body_contact(pl_scene *scene, int body, int other, bool contact);
+PL_API pl_status pl_scene_set_body_friction(pl_scene *scene, int body, int other, double friction);
 
 /* Springs of compliance c that hold vertices at targets. */
 typedef struct pl_pin_def {

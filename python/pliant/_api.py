@@ -160,7 +160,6 @@ pl_scene_def._fields_ = [
     ("contact_margin", c_double),
     ("body_contact", c_bool),
     ("body_friction", c_double),
-    ("body_offset", c_double),
     ("solver", pl_solver_kind),
     ("integrator", pl_integrator),
 ]
@@ -194,6 +193,8 @@ pl_body_def._fields_ = [
     ("velocities", POINTER(c_double)),
     ("lumped_equally", c_bool),
     ("mean_volume", c_bool),
+    ("self_contact", c_bool),
+    ("contact_offset", c_double),
 ]
 
 
@@ -1229,6 +1230,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_scene_destroy": (None, [POINTER(pl_scene)]),
     "pl_body_def_default": (pl_body_def, []),
     "pl_scene_add_body": (pl_status, [POINTER(pl_scene), POINTER(pl_body_def), POINTER(c_int)]),
+    "pl_scene_set_body_contact": (pl_status, [POINTER(pl_scene), c_int, c_int, c_bool]),
+    "pl_scene_set_body_friction": (pl_status, [POINTER(pl_scene), c_int, c_int, c_double]),
     "pl_pin_def_default": (pl_pin_def, []),
     "pl_scene_add_pin": (pl_status, [POINTER(pl_scene), POINTER(pl_pin_def), POINTER(c_int)]),
     "pl_force_def_default": (pl_force_def, []),

@@ -48,9 +48,8 @@ class Scene(Actuators, Owner):
     max_iterations, max_splits: Newton iterations before a step is halved (100), and how often it may be (6).
     contact_epsilon2: gap times force of a contact, N m (0.5e-12).
     contact_margin: distance at which a vertex becomes a contact, m (0 = automatic).
-    body_contact: whether bodies touch each other (False: they pass through each other).
-    body_friction: Coulomb's coefficient between bodies (0); of single pairs: set("body_friction", ...).
-    body_offset: what each body adds to how far surfaces are kept apart, m (0 = a hundredth of its edges).
+    body_contact: whether bodies touch each other (True), or pass through each other.
+    body_friction: Coulomb's coefficient between bodies (0); of single pairs: set_body_pair.
     solver: "auto", "direct", "lagged" or "constant".
     integrator: "euler", or "bdf2", which is of second order in the time step.
     """
@@ -65,15 +64,14 @@ class Scene(Actuators, Owner):
                  tolerance: Optional[float] = None, max_iterations: Optional[int] = None,
                  max_splits: Optional[int] = None, contact_epsilon2: Optional[float] = None,
                  contact_margin: Optional[float] = None, body_contact: Optional[bool] = None,
-                 body_friction: Optional[float] = None, body_offset: Optional[float] = None,
-                 solver: Optional[str] = None,
+                 body_friction: Optional[float] = None, solver: Optional[str] = None,
                  integrator: Optional[str] = None,
                  context: Optional[Context] = None):
         d = lib.pl_scene_def_default()
         fill(d, WORDS, time_step=time_step, gravity=gravity, tolerance=tolerance,
              max_iterations=max_iterations, max_splits=max_splits, contact_epsilon2=contact_epsilon2,
              contact_margin=contact_margin, body_contact=body_contact, body_friction=body_friction,
-             body_offset=body_offset, solver=solver, integrator=integrator)
+             solver=solver, integrator=integrator)
         self._create(context, lambda ctx, out: lib.pl_scene_create(ctx, d, out))
 
     def _create(self, context: Optional[Context], call: Callable[[Any, Any], int]) -> None:
@@ -193,6 +191,7 @@ class Scene(Actuators, Owner):
                  velocity: Optional[ArrayLike] = None, angular_velocity: Optional[ArrayLike] = None,
                  positions: Optional[ArrayLike] = None, velocities: Optional[ArrayLike] = None,
                  lumped_equally: Optional[bool] = None, mean_volume: Optional[bool] = None,
+                 self_contact: Optional[bool] = None, contact_offset: Optional[float] = None,
                  **material: ArrayLike) -> int:
         """Adds a body whose rest shape is the mesh, and returns its index.
 
@@ -204,6 +203,8 @@ class Scene(Actuators, Owner):
         mean_volume: whether patches of some five tets resist changes of volume, not each (False): for exact
         Neo-Hookean solids whose Poisson's ratio is above 0.45, where tets lock.
         velocity [3] m/s, angular_velocity [3] rad/s; or positions and velocities [n, 3] of the vertices.
+        self_contact: whether it touches itself (False).
+        contact_offset: what it adds to how far surfaces are kept apart, m (0 = a hundredth of its edges).
         """
         d = lib.pl_body_def_default()
         with instance(mesh, Mesh, "mesh")._core:
@@ -211,7 +212,8 @@ class Scene(Actuators, Owner):
             elements, vertices = content.tet_count or content.triangle_count, content.vertex_count
             d.mesh = mesh._pointer
         fill(d, WORDS, name=name, model=model, reading=reading, thickness=thickness, velocity=velocity,
-             angular_velocity=angular_velocity, lumped_equally=lumped_equally, mean_volume=mean_volume)
+             angular_velocity=angular_velocity, lumped_equally=lumped_equally, mean_volume=mean_volume,
+             self_contact=self_contact, contact_offset=contact_offset)
         keep = self._own_parameters(Scene.add_body, d, "body", material, elements)
         for key, rows in (("positions", positions), ("velocities", velocities)):
             if rows is not None:
@@ -345,6 +347,17 @@ class Scene(Actuators, Owner):
         b, c, mu = self.body_index(body), integer(collider, "collider"), real(friction, "friction")
         with self._core as core:
             core.check(lib.pl_scene_set_friction(self._pointer, b, c, mu))
+            self._changes += 1
+
+    def set_body_pair(self, body: Reference, other: Reference, *, contact: Optional[bool] = None,
+                      friction: Optional[float] = None) -> None:
+        """Whether two bodies (or a body and itself) touch, and their coefficient, instead of the scene's."""
+        a, b = self.body_index(body), self.body_index(other)
+        with self._core as core:
+            if contact is not None:
+                core.check(lib.pl_scene_set_body_contact(self._pointer, a, b, bool(contact)))
+            if friction is not None:
+                core.check(lib.pl_scene_set_body_friction(self._pointer, a, b, real(friction, "friction")))
             self._changes += 1
 
     @staticmethod

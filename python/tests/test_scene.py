@@ -240,7 +240,7 @@ def test_nothing_is_broadcast_to_nothing(context, call, message):
 
 
 def test_bodies_touch_each_other(context):
-    scene = pliant.Scene(body_contact=True, body_friction=0.3, body_offset=5e-4, context=context)
+    scene = pliant.Scene(body_friction=0.3, context=context)
     upper = pliant.Mesh.box((0.1, 0.1, 0.1), 0.05, context=context)
     upper.transform(translation=(0.043, 0.037, 0.1015))
     scene.add_body(pliant.Mesh.box((0.2, 0.2, 0.1), 0.05, context=context), young=1e5)

@@ -138,10 +138,8 @@ static void linearise(const pl_law *law, const double delta[3], const double lam
 /* out = W x with what gives */
 static void couple(const path *s, const double *x, double *out)
 {
-    int m = s->on->count;
-    memset(out, 0, sizeof(double) * 3 * (size_t)m);
-    pl_delassus_multiply(s->ctx, m, pl_delassus_wide(s->ctx, s->on->delassus), x, out);
-    for (int c = 0; c < m; c++)
+    pl_contact_system_couple(s->ctx, s->system, s->on, x, out);
+    for (int c = 0; c < s->on->count; c++)
         out[3 * c] += s->on->laws[c].compliance * x[3 * c];
 }
 
@@ -186,7 +184,7 @@ static bool find_step(const path *s, double tau, bool ahead, double a, double *d
         for (int i = 0; i < 3; i++)
             c->rhs[3 * k + i] = pulled[i] - scale[i > 0] * r[i];
     }
-    pl_contact_system_apply(s->system, m, c->rhs, d_lambda);
+    pl_contact_system_apply(s->system, s->on, s->linear, c->rhs, d_lambda);
     couple(s, d_lambda, d_delta);
     cblas_daxpy(3 * m, -1, c->off, 1, d_delta, 1);
     for (int i = 0; i < 3 * m; i++)

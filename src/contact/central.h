@@ -30,7 +30,7 @@ pl_status pl_central_reserve(pl_context *ctx, pl_central *c, int m);
 void pl_central_free(pl_context *ctx, pl_central *c);
 
 /* From b [3 m], delta at lambda = origin [3 m]; true when c->lambda meets the law to six digits or so.
- * Adds to *iterations. Overwrites linear [m] and the dense system. */
+ * Adds to *iterations. Overwrites linear [m] and the system's LU. */
 bool pl_central_solve(pl_context *ctx, pl_central *c, pl_contact_system *system, const pl_coupling *on,
                       const double *b, const double *origin, pl_law_linear *linear, int *iterations);
 

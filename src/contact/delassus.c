@@ -308,6 +308,7 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
         d->regret = 0;
     }
     note_keys(d, h, set);
+    d->version++;
     d->factor = chol;
     for (int k = 0; k < PL_PRODUCTS; k++)
         d->products[k].size = 0;

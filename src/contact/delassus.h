@@ -41,6 +41,7 @@ typedef struct pl_delassus {
     double *w;             /* [3 m, 3 m] W in double precision, */
     bool wide;             /* if it is there */
     int built;             /* contacts of the present w (0 = none), */
+    unsigned version;      /* another for every W, */
     const pl_chol *factor; /* its factor of E, */
     double built_h;        /* its time step */
     pl_delassus_key *keys; /* [built] and the rest it depends on */

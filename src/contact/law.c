@@ -3,6 +3,8 @@
 
 #include "core/vec.h"
 
+#define LEAST_WEIGHT 1e-13 /* of a direction's slip against its force */
+
 /* phi = a + b - sqrt(a^2 + b^2 + c) = 0 iff ab = c/2 with both positive; without cancellation. */
 typedef struct fischer {
     double value, da, db;
@@ -60,8 +62,8 @@ void pl_law_newton(const pl_law *law, const double delta[3], const double lambda
     out->d_delta[3] = f.da / mu;
     out->d_lambda[3] = f.db * mu;
     /* Weights of the direction equation; their own change multiplies delta_perp - rho lambda_perp = 0.
-     */
-    double force = fmax(rho * mu * lambda[0], 0), slip = fmax(x_hat, 0) + 1e-300;
+     * Neither is nothing, so that D_lambda has an inverse. */
+    double force = fmax(rho * mu * lambda[0], 0), slip = fmax(x_hat, LEAST_WEIGHT * force) + 1e-300;
     double wd = force / (force + slip), wl = rho * slip / (force + slip);
     double perp[2] = {-d[1], d[0]};
     for (int k = 0; k < 2; k++) {

@@ -19,11 +19,14 @@ void pl_meet_search_free(pl_context *ctx, pl_meet_search *s)
     }
     pl_free(ctx, s->triangles);
     pl_free(ctx, s->edges);
+    pl_free(ctx, s->around);
+    pl_free(ctx, s->fitted);
+    pl_free(ctx, s->own);
     pl_free(ctx, s->found);
     *s = (pl_meet_search){0};
 }
 
-pl_status pl_meet_search_create(pl_context *ctx, const pl_meet_rules *rules, const double *x,
+pl_status pl_meet_search_create(pl_context *ctx, const pl_meet_rules *rules, int n, const double *x,
                                 pl_meet_search *out)
 {
     pl_status status = PL_OK;
@@ -35,6 +38,9 @@ pl_status pl_meet_search_create(pl_context *ctx, const pl_meet_rules *rules, con
     PL_NEW(ctx, numbers, f->triangle_count + f->edge_count, done);
     PL_NEW(ctx, out->triangles, rules->body_count, done);
     PL_NEW(ctx, out->edges, rules->body_count, done);
+    PL_NEW(ctx, out->around, rules->body_count, done);
+    PL_NEW(ctx, out->fitted, rules->body_count, done);
+    PL_NEW(ctx, out->own, 3 * n, done);
     out->body_count = rules->body_count;
     for (int b = 0; b < rules->body_count; b++) {
         pl_run t = f->of[b].triangles, e = f->of[b].edges;
@@ -48,6 +54,41 @@ pl_status pl_meet_search_create(pl_context *ctx, const pl_meet_rules *rules, con
 done:
     pl_free(ctx, numbers);
     return status;
+}
+
+void pl_meet_surround(pl_meet_search *s, const pl_surface *surface, const double *q0, const double *q,
+                      double wide)
+{
+    for (int b = 0; b < s->body_count; b++) {
+        pl_run of = surface->of[b].vertices;
+        s->around[b] = pl_box_around(of.count, surface->vertex + of.first, q0, q, wide);
+        s->fitted[b] = false;
+    }
+}
+
+void pl_meet_fit(pl_meet_search *s, int b, const double *q0, const double *q, double wide, bool edges)
+{
+    if (s->fitted[b])
+        return;
+    pl_boxes_fit(&s->triangles[b], q0, q, wide);
+    if (edges)
+        pl_boxes_fit(&s->edges[b], q0, q, wide);
+    s->fitted[b] = true;
+}
+
+void pl_meet_from_within(pl_meet_search *m, const pl_surface *surface, int b, const double *q0,
+                         const double *q)
+{
+    pl_run of = surface->of[b].vertices;
+    double mean[3] = {0}, u[3];
+    for (int i = of.first; i < of.first + of.count; i++) {
+        size_t v = 3 * (size_t)surface->vertex[i];
+        pl_sub3(q + v, q0 + v, u);
+        pl_axpy3(1.0 / of.count, u, mean);
+    }
+    for (int i = of.first; i < of.first + of.count; i++)
+        pl_sub3(q + 3 * (size_t)surface->vertex[i], mean, m->own + 3 * (size_t)surface->vertex[i]);
+    m->fitted[b] = false;
 }
 
 /* ---- Rules ---- */
@@ -83,10 +124,11 @@ pl_meeting_place pl_meet_place(const pl_meet_rules *rules, const pl_meeting *m, 
 {
     int b[2];
     pl_meeting_place place;
-    const pl_surface_body *of = rules->surface->of;
+    const pl_surface *f = rules->surface;
     bodies_of(rules, m, b);
-    pl_meeting_find(rules->surface, m, rules->offset[b[0]] + rules->offset[b[1]],
-                    REACH * (of[b[0]].edge_length + of[b[1]].edge_length), q0, &place);
+    double reach = REACH * (f->of[b[0]].edge_length + f->of[b[1]].edge_length);
+    pl_meeting_find(f, m, rules->offset[b[0]] + rules->offset[b[1]],
+                    b[0] == b[1] && pl_meeting_hinges(f, m) ? 0 : reach, q0, &place);
     return place;
 }
 
@@ -128,18 +170,21 @@ typedef struct search {
     int item; /* the vertex or edge that is being looked at */
 } search;
 
-/* How far the vertices of one side may move, at most. */
-static double motion_of(const search *s, const pl_meeting *m, double sign, const double *weight)
+/* How far both sides may move towards each other, at most: all but what they move together. */
+static double motion_of(const search *s, const pl_meeting *m, const double *weight)
 {
-    double most = 0;
-    for (int k = 0; k < pl_meeting_count(m->kind); k++) {
-        double u[3];
-        if (sign * weight[k] < 0)
-            continue;
-        pl_sub3(s->q + 3 * (size_t)m->vertex[k], s->q0 + 3 * (size_t)m->vertex[k], u);
-        most = fmax(most, pl_norm3(u));
+    int count = pl_meeting_count(m->kind);
+    double u[12], mean[3] = {0}, most[2] = {0};
+    for (int k = 0; k < count; k++) {
+        pl_sub3(s->q + 3 * (size_t)m->vertex[k], s->q0 + 3 * (size_t)m->vertex[k], u + 3 * k);
+        pl_axpy3(1.0 / count, u + 3 * k, mean);
     }
-    return most;
+    for (int k = 0; k < count; k++) {
+        double own[3];
+        pl_sub3(u + 3 * k, mean, own);
+        most[weight[k] > 0] = fmax(most[weight[k] > 0], pl_norm3(own));
+    }
+    return most[0] + most[1];
 }
 
 static pl_status take(search *s, const pl_meeting *m)
@@ -147,7 +192,7 @@ static pl_status take(search *s, const pl_meeting *m)
     pl_meeting_place place = pl_meet_place(s->rules, m, s->q0);
     if (!pl_meeting_holds(s->rules->surface, m, &place, s->q0))
         return PL_OK;
-    double motion = motion_of(s, m, 1, place.weight) + motion_of(s, m, -1, place.weight);
+    double motion = motion_of(s, m, place.weight);
     if (!(place.distance - place.offset < s->margin + FARTHER * motion))
         return PL_OK;
     PL_TRY(
@@ -156,17 +201,42 @@ static pl_status take(search *s, const pl_meeting *m)
     return PL_OK;
 }
 
+bool pl_meet_hang_together(int a_count, const int *a, int b_count, const int *b)
+{
+    for (int i = 0; i < a_count * b_count; i++)
+        if (a[i / b_count] == b[i % b_count])
+            return true;
+    return false;
+}
+
+/* Whether x is behind a triangle [3, 3] of a solid, where its inside is. */
+static bool is_behind(const double corners[9], const double *x)
+{
+    double e[6], n[3], to[3];
+    pl_sub3(corners + 3, corners, e);
+    pl_sub3(corners + 6, corners, e + 3);
+    pl_sub3(x, corners, to);
+    pl_cross3(e, e + 3, n);
+    return pl_dot3(n, to) < 0;
+}
+
 /* Of a vertex and a triangle: whichever piece of the triangle is nearest. */
 static pl_status vertex_by_triangle(void *user, int triangle)
 {
     search *s = user;
     const pl_surface *f = s->rules->surface;
     const int *t = f->triangle + 3 * triangle;
+    const double *x = s->q0 + 3 * (size_t)s->item;
     double corners[9];
     pl_bvh_hit hit;
+    if (pl_meet_hang_together(1, &s->item, 3, t))
+        return PL_OK;
     for (int k = 0; k < 3; k++)
         memcpy(corners + 3 * k, s->q0 + 3 * (size_t)t[k], 3 * sizeof(double));
-    pl_triangle_closest(corners, s->q0 + 3 * (size_t)s->item, &hit);
+    pl_triangle_closest(corners, x, &hit);
+    if (hit.feature == PL_FEATURE_FACE && !f->of[s->rules->body_of[t[0]]].sheet &&
+        is_behind(corners, x))
+        return PL_OK;
     if (hit.feature == PL_FEATURE_FACE)
         return take(s, &(pl_meeting){PL_MEETING_FACE, {s->item, t[0], t[1], t[2]}, -1});
     if (hit.feature == PL_FEATURE_EDGE) {
@@ -181,8 +251,12 @@ static pl_status vertex_by_triangle(void *user, int triangle)
 static pl_status edge_by_edge(void *user, int edge)
 {
     search *s = user;
-    const int *a = s->rules->surface->edge + 2 * pl_smaller(s->item, edge),
-              *b = s->rules->surface->edge + 2 * (s->item + edge - pl_smaller(s->item, edge));
+    const pl_surface *f = s->rules->surface;
+    const int *a = f->edge + 2 * pl_smaller(s->item, edge),
+              *b = f->edge + 2 * (s->item + edge - pl_smaller(s->item, edge));
+    bool twice = f->sharp[edge] && edge > s->item; /* found from there too */
+    if (twice || pl_meet_hang_together(2, a, 2, b))
+        return PL_OK;
     return take(s, &(pl_meeting){PL_MEETING_EDGES, {a[0], a[1], b[0], b[1]}, -1});
 }
 
@@ -212,27 +286,53 @@ static pl_status edges_by_body(search *s, int a, int b)
     return PL_OK;
 }
 
+/* Pieces of different bodies. */
+static pl_status find_between(search *s, double wide)
+{
+    const pl_meet_rules *rules = s->rules;
+    for (int a = 0; a < rules->body_count; a++)
+        for (int b = 0; b < a; b++) {
+            if (!rules->touches[a * rules->body_count + b] ||
+                !pl_box_meets(&s->s->around[a], &s->s->around[b]))
+                continue;
+            pl_meet_fit(s->s, a, s->q0, s->q, wide, true);
+            pl_meet_fit(s->s, b, s->q0, s->q, wide, true);
+            PL_TRY(vertices_by_body(s, a, b));
+            PL_TRY(vertices_by_body(s, b, a));
+            PL_TRY(edges_by_body(s, a, b));
+            PL_TRY(edges_by_body(s, b, a));
+        }
+    return PL_OK;
+}
+
+/* Pieces of one body, as it moves itself. */
+static pl_status find_within(search s, double wide)
+{
+    const pl_meet_rules *rules = s.rules;
+    for (int b = 0; b < rules->body_count; b++) {
+        if (!rules->touches[b * rules->body_count + b])
+            continue;
+        pl_meet_from_within(s.s, rules->surface, b, s.q0, s.q);
+        search own = s;
+        own.q = s.s->own;
+        pl_meet_fit(s.s, b, s.q0, own.q, wide, true);
+        PL_TRY(vertices_by_body(&own, b, b));
+        PL_TRY(edges_by_body(&own, b, b));
+    }
+    return PL_OK;
+}
+
 pl_status pl_meet_find(pl_context *ctx, pl_meet_search *m, const pl_meet_rules *rules, const double *q0,
                        const double *q, double margin)
 {
     search s = {.ctx = ctx, .s = m, .rules = rules, .q0 = q0, .q = q, .margin = margin};
+    double widest = 0;
     m->count = 0;
-    for (int b = 0; b < m->body_count; b++) {
-        double wide = margin + 2 * rules->offset[b]; /* both sides' are at least so wide together */
-        for (int a = 0; a < m->body_count; a++)
-            wide = fmax(wide, margin + rules->offset[a] + rules->offset[b]);
-        pl_boxes_fit(&m->triangles[b], q0, q, wide);
-        pl_boxes_fit(&m->edges[b], q0, q, wide);
-    }
-    for (int a = 0; a < m->body_count; a++)
-        for (int b = 0; b < a; b++) {
-            if (!pl_box_meets(m->triangles[a].node, m->triangles[b].node))
-                continue;
-            PL_TRY(vertices_by_body(&s, a, b));
-            PL_TRY(vertices_by_body(&s, b, a));
-            PL_TRY(edges_by_body(&s, a, b));
-            PL_TRY(edges_by_body(&s, b, a));
-        }
+    for (int b = 0; b < m->body_count; b++)
+        widest = fmax(widest, rules->offset[b]);
+    pl_meet_surround(m, rules->surface, q0, q, margin / 2 + widest);
+    PL_TRY(find_between(&s, margin + 2 * widest));
+    PL_TRY(find_within(s, margin + 2 * widest));
     if (m->count > 0)
         qsort(m->found, (size_t)m->count, sizeof *m->found, compare);
     int kept = 0;

@@ -5,6 +5,7 @@
 
 #define PARALLEL 0.02 /* sine of the angle of edges that are too nearly parallel to have a normal, */
 #define ASLANT   1e-3 /* of the distance: what faces may lean over their edges' meeting */
+#define TIE      1e-9 /* the same where pieces border on each other: better twice than not at all */
 
 typedef struct form {
     int count, free;
@@ -105,7 +106,8 @@ void pl_meeting_find(const pl_surface *surface, const pl_meeting *m, double r, d
 {
     const form *f = &forms[m->kind];
     double rho[3], g[4] = {1, 0, 0, 1}, w[2] = {0};
-    *p = (pl_meeting_place){.count = f->count, .free = f->free, .offset = r, .aside = -1};
+    *p = (pl_meeting_place){
+        .count = f->count, .free = f->free, .offset = r, .reach = reach, .aside = -1};
     combine(f->count, f->beta0, m->vertex, q, rho);
     for (int i = 0; i < f->free; i++)
         combine(f->count, f->b[i], m->vertex, q, p->across + 3 * i);
@@ -132,12 +134,11 @@ void pl_meeting_find(const pl_surface *surface, const pl_meeting *m, double r, d
         for (int k = 0; k < 3; k++)
             p->normal[k] = rho[k] / p->distance;
     }
-    if (m->kind != PL_MEETING_EDGE)
+    if (m->kind != PL_MEETING_EDGE || reach == 0)
         return;
     double lean = lean_of_vertex(surface, m->vertex[0], q, p);
     lean = lean > 0 ? lean_of_face(surface, m, q, p, lean) : 0;
     p->offset = r - reach * lean;
-    p->aside_slope = -reach;
 }
 
 /* ---- Whether it is one ---- */
@@ -147,7 +148,7 @@ static bool clear_of(const pl_surface *s, int v, const double toward[3], const d
     for (int i = s->ring_first[v]; i < s->ring_first[v + 1]; i++) {
         double d[3];
         pl_sub3(q + 3 * (size_t)s->ring[i], q + 3 * (size_t)v, d);
-        if (pl_dot3(d, toward) > 0)
+        if (pl_dot3(d, toward) > TIE * pl_norm3(d))
             return false;
     }
     return true;
@@ -170,6 +171,19 @@ static bool edge_clear(const pl_surface *s, int edge, const double toward[3], do
     return true;
 }
 
+/* Whether two vertices are neighbours, or have one in common. */
+static bool share_neighbour(const pl_surface *s, int a, int b)
+{
+    for (int i = s->ring_first[a]; i < s->ring_first[a + 1]; i++) {
+        if (s->ring[i] == b)
+            return true;
+        for (int k = s->ring_first[b]; k < s->ring_first[b + 1]; k++)
+            if (s->ring[i] == s->ring[k])
+                return true;
+    }
+    return false;
+}
+
 static int edge_between(const pl_surface *s, int a, int b)
 {
     int low = 0, high = s->edge_count - 1, first = a < b ? a : b, second = a < b ? b : a;
@@ -183,6 +197,16 @@ static int edge_between(const pl_surface *s, int a, int b)
     return low;
 }
 
+bool pl_meeting_hinges(const pl_surface *s, const pl_meeting *m)
+{
+    int split = m->kind == PL_MEETING_EDGES ? 2 : 1;
+    for (int i = 0; i < split; i++)
+        for (int k = split; k < forms[m->kind].count; k++)
+            if (share_neighbour(s, m->vertex[i], m->vertex[k]))
+                return true;
+    return false;
+}
+
 bool pl_meeting_holds(const pl_surface *s, const pl_meeting *m, const pl_meeting_place *p,
                       const double *q)
 {
@@ -190,19 +214,23 @@ bool pl_meeting_holds(const pl_surface *s, const pl_meeting *m, const pl_meeting
     double back[3] = {-p->normal[0], -p->normal[1], -p->normal[2]};
     switch (m->kind) {
     case PL_MEETING_FACE:
-        return b[1] <= 0 && b[2] <= 0 && b[3] <= 0;
+        return b[1] <= TIE && b[2] <= TIE && b[3] <= TIE;
     case PL_MEETING_EDGE:
-        return b[1] < 0 && b[2] < 0 && edge_clear(s, m->edge, p->normal, 0, q);
+        return b[1] < TIE && b[2] < TIE && edge_clear(s, m->edge, p->normal, TIE, q);
     case PL_MEETING_VERTEX:
-        return clear_of(s, m->vertex[1], p->normal, q) && clear_of(s, m->vertex[0], back, q);
+        return p->reach > 0
+                   ? clear_of(s, m->vertex[1], p->normal, q) && clear_of(s, m->vertex[0], back, q)
+                   : clear_of(s, m->vertex[1], p->normal, q) || clear_of(s, m->vertex[0], back, q);
     default:
         break;
     }
     double det = 1 / (p->inverse[0] * p->inverse[3] - p->inverse[1] * p->inverse[2]);
     double sine2 = det / (pl_dot3(p->across, p->across) * pl_dot3(p->across + 3, p->across + 3));
-    return b[0] > 0 && b[1] > 0 && b[2] < 0 && b[3] < 0 && sine2 > PARALLEL * PARALLEL &&
-           edge_clear(s, edge_between(s, m->vertex[0], m->vertex[1]), back, ASLANT, q) &&
-           edge_clear(s, edge_between(s, m->vertex[2], m->vertex[3]), p->normal, ASLANT, q);
+    if (!(b[0] > 0 && b[1] > 0 && b[2] < 0 && b[3] < 0 && sine2 > PARALLEL * PARALLEL))
+        return false;
+    return p->reach == 0 ||
+           (edge_clear(s, edge_between(s, m->vertex[0], m->vertex[1]), back, ASLANT, q) &&
+            edge_clear(s, edge_between(s, m->vertex[2], m->vertex[3]), p->normal, ASLANT, q));
 }
 
 /* ---- Derivatives ---- */
@@ -239,7 +267,7 @@ static void offset_vjp(const pl_meeting *m, const pl_meeting_place *p, const dou
 {
     if (p->aside < 0)
         return;
-    by *= p->aside_slope;
+    by *= -p->reach;
     if (!p->by_face) { /* d nu = -(dn . d + n . (I - d d^T)(dq_j - dq_v)/length) */
         double pull[3];
         pl_axpy3(-by, p->toward, by_normal);
@@ -275,7 +303,7 @@ static double offset_jvp(const pl_meeting *m, const pl_meeting_place *p, const d
     pl_axpy3(-pl_dot3(p->normal, p->toward), p->toward, pull);
     if (!p->by_face) {
         pl_sub3(dq + 3 * (size_t)p->aside, dq + 3 * (size_t)m->vertex[0], moved);
-        return -p->aside_slope * (pl_dot3(d_normal, p->toward) + pl_dot3(pull, moved) / p->length);
+        return p->reach * (pl_dot3(d_normal, p->toward) + pl_dot3(pull, moved) / p->length);
     }
     double e[6], de[6], area, left[3], right[3];
     face_edges(m, p, q, e, &area);
@@ -283,7 +311,7 @@ static double offset_jvp(const pl_meeting *m, const pl_meeting_place *p, const d
     pl_sub3(dq + 3 * (size_t)p->aside, dq + 3 * (size_t)m->vertex[1], de + 3);
     pl_cross3(de, e + 3, left);
     pl_cross3(e, de + 3, right);
-    return -p->aside_slope / p->length *
+    return p->reach / p->length *
            (pl_dot3(d_normal, p->toward) + (pl_dot3(pull, left) + pl_dot3(pull, right)) / area);
 }
 

@@ -16,6 +16,9 @@
  *     offset = r - reach min(nu, tau),    nu = max_j (-n . d_j)+,    tau = min_i |n - m_i|
  *
  * d_j: from the vertex along its own edges, unit; m_i: the normals of the edge's faces, on n's side.
+ * Other meetings must be places of least distance to count. Not so where a body folds: its parts come
+ * nearer all the way to the fold, and nothing else would keep them apart. There the reach is 0, which
+ * takes every meeting for one.
  */
 #ifndef PL_CONTACT_MEETING_H
 #define PL_CONTACT_MEETING_H
@@ -36,19 +39,19 @@ typedef struct pl_meeting {
 } pl_meeting;
 
 typedef struct pl_meeting_place {
-    int count;          /* vertices */
-    double weight[4];   /* beta */
-    double normal[3];   /* n */
-    double distance;    /* D, m */
-    double offset;      /* m */
-    int free;           /* columns of B and E */
-    double across[6];   /* E, by columns */
-    double inverse[4];  /* G^-1 */
-    int aside;          /* the vertex d_j leads to, or that m_i's face has besides the edge; or -1 */
-    bool by_face;       /* it is m_i that counts, */
-    double toward[3];   /* m_i or d_j, */
-    double length;      /* and tau, or how far away vertex j is */
-    double aside_slope; /* of the offset, by that of nu or tau: -reach */
+    int count;         /* vertices */
+    double weight[4];  /* beta */
+    double normal[3];  /* n */
+    double distance;   /* D, m */
+    double offset;     /* m */
+    double reach;      /* m, of the offset, by nu or tau */
+    int free;          /* columns of B and E */
+    double across[6];  /* E, by columns */
+    double inverse[4]; /* G^-1 */
+    int aside;         /* the vertex d_j leads to, or that m_i's face has besides the edge; or -1 */
+    bool by_face;      /* it is m_i that counts, */
+    double toward[3];  /* m_i or d_j, */
+    double length;     /* and tau, or how far away vertex j is */
 } pl_meeting_place;
 
 int pl_meeting_count(pl_meeting_kind kind);
@@ -56,6 +59,8 @@ int pl_meeting_count(pl_meeting_kind kind);
 /* At q [n, 3], for the offset r and reach. */
 void pl_meeting_find(const pl_surface *surface, const pl_meeting *meeting, double r, double reach,
                      const double *q, pl_meeting_place *out);
+/* Whether its pieces hang together by one vertex in between. */
+bool pl_meeting_hinges(const pl_surface *surface, const pl_meeting *meeting);
 /* Whether it is one: the nearest points are inside their pieces, and not of others beside them. */
 bool pl_meeting_holds(const pl_surface *surface, const pl_meeting *meeting,
                       const pl_meeting_place *place, const double *q);

@@ -9,11 +9,11 @@
 #define MOST    10000
 
 typedef struct passage {
-    const pl_meet_search *s;
+    pl_meet_search *s;
     const pl_meet_rules *rules;
     const double *q0, *q;
     int item; /* the vertex, or the edge */
-    double kept;
+    double kept, wide;
     int hit;
 } passage;
 
@@ -86,7 +86,7 @@ static pl_status vertex_by_triangle(void *user, int triangle)
 {
     passage *p = user;
     const int *t = p->rules->surface->triangle + 3 * triangle, v[4] = {p->item, t[0], t[1], t[2]};
-    if (p->hit < 0 && !stays_apart(p, v, 1, triangle_apart))
+    if (p->hit < 0 && !pl_meet_hang_together(1, v, 3, t) && !stays_apart(p, v, 1, triangle_apart))
         p->hit = p->item;
     return PL_OK;
 }
@@ -99,7 +99,7 @@ static pl_status edge_by_triangle(void *user, int triangle)
     for (int k = 0; k < 3 && p->hit < 0; k++) {
         const int *other = f->edge + 2 * f->triangle_edge[3 * triangle + k];
         const int v[4] = {e[0], e[1], other[0], other[1]};
-        if (!stays_apart(p, v, 2, segments_apart))
+        if (!pl_meet_hang_together(2, e, 2, other) && !stays_apart(p, v, 2, segments_apart))
             p->hit = e[0];
     }
     return PL_OK;
@@ -121,20 +121,36 @@ static pl_status body_by_body(passage *p, int a, int b, bool edges)
     return PL_OK;
 }
 
+/* Of two bodies, or one and itself. */
+static pl_status passage_of(passage *p, int a, int b)
+{
+    pl_meet_fit(p->s, a, p->q0, p->q, p->wide, false);
+    pl_meet_fit(p->s, b, p->q0, p->q, p->wide, false);
+    p->kept = p->rules->offset[a] + p->rules->offset[b];
+    PL_TRY(body_by_body(p, a, b, false));
+    if (a != b)
+        PL_TRY(body_by_body(p, b, a, false));
+    return body_by_body(p, a, b, true);
+}
+
 pl_status pl_passage_find(pl_meet_search *s, const pl_meet_rules *rules, const double *q0,
                           const double *q, int *vertex)
 {
     passage p = {.s = s, .rules = rules, .q0 = q0, .q = q, .hit = -1};
-    for (int b = 0; b < s->body_count; b++)
-        pl_boxes_fit(&s->triangles[b], q0, q, FLOOR * rules->offset[b]);
-    for (int a = 0; a < s->body_count; a++)
-        for (int b = 0; b < a; b++) {
-            if (!pl_box_meets(s->triangles[a].node, s->triangles[b].node))
-                continue;
-            p.kept = rules->offset[a] + rules->offset[b];
-            PL_TRY(body_by_body(&p, a, b, false));
-            PL_TRY(body_by_body(&p, b, a, false));
-            PL_TRY(body_by_body(&p, a, b, true));
+    const bool *touches = rules->touches;
+    int bodies = s->body_count;
+    for (int b = 0; b < bodies; b++)
+        p.wide = fmax(p.wide, 2 * FLOOR * rules->offset[b]);
+    pl_meet_surround(s, rules->surface, q0, q, p.wide / 2);
+    for (int a = 0; a < bodies; a++)
+        for (int b = 0; b < a; b++)
+            if (touches[a * bodies + b] && pl_box_meets(&s->around[a], &s->around[b]))
+                PL_TRY(passage_of(&p, a, b));
+    p.q = s->own;
+    for (int b = 0; b < bodies && p.hit < 0; b++)
+        if (touches[b * bodies + b]) {
+            pl_meet_from_within(s, rules->surface, b, q0, q);
+            PL_TRY(passage_of(&p, b, b));
         }
     *vertex = p.hit;
     return PL_OK;

@@ -1,6 +1,6 @@
 /*
  * Whether surfaces pass through each other on straight paths, by conservative advancement: vertices by
- * triangles and edges by edges of other bodies never come nearer than a tenth of what they are kept
+ * triangles and edges by edges that may touch never come nearer than a tenth of what they are kept
  * apart by, or of what they are apart at first (additive continuous collision detection, Li, Kaufman,
  * Jiang 2021). What contacts allow at the end of a step says nothing of those that no contact was made
  * for.

@@ -57,8 +57,8 @@ fail:
 }
 
 /* moved = W change, delta = b + moved */
-static void displacement(const pl_context *ctx, const pl_contact_problem *p, const double *change,
-                         double *moved, double *delta)
+static void displacement(const pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
+                         const double *change, double *moved, double *delta)
 {
     int size = 3 * p->on.count;
     bool changed = false;
@@ -66,7 +66,7 @@ static void displacement(const pl_context *ctx, const pl_contact_problem *p, con
         changed = changed || change[i] != 0;
     memset(moved, 0, sizeof(double) * (size_t)size);
     if (changed)
-        pl_delassus_multiply(ctx, p->on.count, pl_delassus_wide(ctx, p->on.delassus), change, moved);
+        pl_contact_system_couple(ctx, &s->system, &p->on, change, moved);
     for (int i = 0; i < size; i++)
         delta[i] = p->b[i] + moved[i];
 }
@@ -211,7 +211,7 @@ static double step_accuracy(double value, double last_value, double goal)
 /* What s->change does; returns half the sum of squares. */
 static double locate(const pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p)
 {
-    displacement(ctx, p, s->change, s->moved, s->delta);
+    displacement(ctx, s, p, s->change, s->moved, s->delta);
     return evaluate(ctx, p, s->delta, s->change, s->linear);
 }
 
@@ -231,7 +231,7 @@ static double attempt(const pl_context *ctx, pl_contact_solver *s, const pl_cont
             s->trial_delta[i] = p->b[i] + s->trial_moved[i];
         }
     } else {
-        displacement(ctx, p, s->trial, s->trial_moved, s->trial_delta);
+        displacement(ctx, s, p, s->trial, s->trial_moved, s->trial_delta);
     }
     return evaluate(ctx, p, s->trial_delta, s->trial, s->trial_linear);
 }
@@ -258,7 +258,7 @@ static pl_status predict(pl_context *ctx, pl_contact_solver *s, const pl_contact
                          double goal, double *before, double *after)
 {
     bool solved;
-    displacement(ctx, p, s->change, s->moved, s->delta);
+    displacement(ctx, s, p, s->change, s->moved, s->delta);
     for (int c = 0; c < p->on.count; c++) {
         double lambda[3], moved[3], pressed[3], force[3];
         force_at(p, s->change, c, lambda);
@@ -395,6 +395,7 @@ pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_conta
     if (p->on.count == 0)
         return PL_OK;
     PL_TRY(reserve(ctx, s, p->on.count));
+    PL_TRY(pl_contact_system_renew(ctx, &s->system, &p->on));
     for (int i = 0; i < 3 * p->on.count; i++)
         s->change[i] = lambda[i] - p->origin[i];
     if (s->solved == p->on.count)

@@ -132,6 +132,7 @@ static pl_status find_runs(pl_context *ctx, int n, const pl_surface_part *parts,
         pl_surface_body *body = &s->of[b];
         int end = b + 1 < part_count ? parts[b + 1].vertex_offset : n;
         double sum = 0;
+        body->sheet = parts[b].sheet;
         body->edges.first = e;
         for (; e < s->edge_count && s->edge[2 * e] < end; e++) {
             double d[3];

@@ -14,6 +14,7 @@ typedef struct pl_run {
 
 typedef struct pl_surface_body {
     pl_run vertices, triangles, edges;
+    bool sheet;
     double edge_length; /* mean, m, at rest */
 } pl_surface_body;
 

@@ -20,6 +20,7 @@ void pl_contact_system_free(pl_context *ctx, pl_contact_system *s)
     pl_schur_free(ctx, &s->schur);
     pl_firm_free(ctx, &s->firm);
     pl_krylov_free(ctx, &s->krylov);
+    pl_condensed_free(ctx, &s->condensed);
     *s = (pl_contact_system){0};
 }
 
@@ -284,40 +285,64 @@ static pl_status solve_many(large_system *l, const double *g, double accuracy, d
 
 /* ---- Any number ---- */
 
+pl_status pl_contact_system_renew(pl_context *ctx, pl_contact_system *s, const pl_coupling *on)
+{
+    return pl_condensed_prepare(ctx, &s->condensed, on->delassus);
+}
+
+void pl_contact_system_couple(const pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
+                              const double *x, double *y)
+{
+    memset(y, 0, sizeof(double) * 3 * (size_t)on->count);
+    if (s->condensed.pays)
+        pl_condensed_multiply(&s->condensed, on->delassus, x, y);
+    else
+        pl_delassus_multiply(ctx, on->count, pl_delassus_wide(ctx, on->delassus), x, y);
+}
+
 bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
                               const pl_law_linear *linear)
 {
     int size = 3 * on->count;
+    if (s->condensed.pays)
+        return pl_condensed_factor(&s->condensed, on->delassus, linear);
     pl_contact_schur(ctx, on->count, linear, pl_delassus_wide(ctx, on->delassus), s->jacobian);
     return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, s->jacobian, size, s->pivot) == 0;
 }
 
-void pl_contact_system_apply(const pl_contact_system *s, int m, const double *g, double *x)
+void pl_contact_system_apply(pl_contact_system *s, const pl_coupling *on, const pl_law_linear *linear,
+                             const double *g, double *x)
 {
-    int size = 3 * m;
+    int size = 3 * on->count;
+    if (s->condensed.pays) {
+        pl_condensed_solve(&s->condensed, on->delassus, linear, g, x);
+        return;
+    }
     memcpy(x, g, sizeof(double) * (size_t)size);
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', size, 1, s->jacobian, size, s->pivot, x, size);
+}
+
+/* Whether GMRES is the way. */
+static bool is_large(const pl_context *ctx, const pl_contact_system *s, int m)
+{
+    return m >= ctx->limits.gmres_contacts && !s->condensed.pays;
 }
 
 pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
                                   const pl_law_linear *linear, const double *g, double accuracy,
                                   double *x, double *moved, bool *solved)
 {
-    int m = on->count, size = 3 * m;
-    bool many = m >= ctx->limits.gmres_contacts;
     *solved = false;
-    if (many)
+    if (is_large(ctx, s, on->count))
         PL_TRY(solve_many(&(large_system){.ctx = ctx, .s = s, .on = on, .linear = linear}, g, accuracy,
                           x, moved, solved));
     if (*solved)
         return PL_OK;
     *solved = pl_contact_system_factor(ctx, s, on, linear);
     if (*solved)
-        pl_contact_system_apply(s, m, g, x);
-    if (many) {
-        memset(moved, 0, sizeof(double) * (size_t)size);
-        pl_delassus_multiply(ctx, m, pl_delassus_wide(ctx, on->delassus), x, moved);
-    }
+        pl_contact_system_apply(s, on, linear, g, x);
+    if (on->count >= ctx->limits.gmres_contacts)
+        pl_contact_system_couple(ctx, s, on, x, moved);
     return PL_OK;
 }
 
@@ -325,21 +350,19 @@ bool pl_contact_system_prepare(pl_context *ctx, pl_contact_system *s, const pl_c
                                const pl_law_linear *linear)
 {
     s->firm_made = false;
-    return on->count >= ctx->limits.gmres_contacts || pl_contact_system_factor(ctx, s, on, linear);
+    return is_large(ctx, s, on->count) || pl_contact_system_factor(ctx, s, on, linear);
 }
 
 pl_status pl_contact_system_approximate(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
                                         const pl_law_linear *linear, const double *g, double *x,
                                         double *moved)
 {
-    int size = 3 * on->count;
     bool solved;
-    if (on->count >= ctx->limits.gmres_contacts)
+    if (is_large(ctx, s, on->count))
         return solve_many(
             &(large_system){.ctx = ctx, .s = s, .on = on, .linear = linear, .rough = true}, g, ROUGHLY,
             x, moved, &solved);
-    pl_contact_system_apply(s, on->count, g, x);
-    memset(moved, 0, sizeof(double) * (size_t)size);
-    pl_delassus_multiply(ctx, on->count, pl_delassus_wide(ctx, on->delassus), x, moved);
+    pl_contact_system_apply(s, on, linear, g, x);
+    pl_contact_system_couple(ctx, s, on, x, moved);
     return PL_OK;
 }

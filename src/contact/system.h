@@ -1,14 +1,17 @@
 /*
  * The linear systems of the contact law's Newton steps, S x = g with S = D_lambda + D_delta W.
  *
- * Those of few contacts are solved by a dense LU; of many by GMRES, as well as the Newton step
- * deserves, with an approximate inverse: the LU of an earlier S (schur.h) for as long as that is
- * cheaper than a new one, or where most rows are firm W^-1 and an LU of the others (firm.h). All that
- * is in single precision: it changes how fast Newton's method converges, never what it converges to.
+ * Where contacts are more than the vertices they touch, the vertices' motion is what is solved for
+ * (condensed.h). Otherwise those of few contacts are solved by a dense LU; of many by GMRES, as well as
+ * the Newton step deserves, with an approximate inverse: the LU of an earlier S (schur.h) for as long
+ * as that is cheaper than a new one, or where most rows are firm W^-1 and an LU of the others (firm.h).
+ * All that is in single precision: it changes how fast Newton's method converges, never what it
+ * converges to.
  */
 #ifndef PL_CONTACT_SYSTEM_H
 #define PL_CONTACT_SYSTEM_H
 
+#include "contact/condensed.h"
 #include "contact/delassus.h"
 #include "contact/firm.h"
 #include "contact/schur.h"
@@ -25,11 +28,12 @@ typedef struct pl_contact_system {
     int capacity;     /* contacts there is room for */
     double *jacobian; /* [3 m, 3 m] LU of S, column-major for LAPACK */
     int *pivot;       /* [3 m] of the last LU */
-    pl_schur schur;   /* with many contacts: of this S, or an earlier one */
-    double digits;    /* that an iteration brought when it was new (0 = not known), */
-    double excess;    /* and iterations spent with it since beyond what a new one takes */
-    pl_firm firm;     /* with many contacts that stick, */
-    bool firm_made;   /* and for the S that is being approximated */
+    pl_condensed condensed;
+    pl_schur schur; /* with many contacts: of this S, or an earlier one */
+    double digits;  /* that an iteration brought when it was new (0 = not known), */
+    double excess;  /* and iterations spent with it since beyond what a new one takes */
+    pl_firm firm;   /* with many contacts that stick, */
+    bool firm_made; /* and for the S that is being approximated */
     pl_krylov krylov;
     float *vector, *image; /* [3 m] operands in single precision */
     float *kept;           /* [3 m] the image of an answer on its way */
@@ -41,6 +45,12 @@ void pl_contact_system_free(pl_context *ctx, pl_contact_system *s);
 /* Drops the LU of an earlier S. */
 void pl_contact_system_forget(pl_contact_system *s);
 
+/* For another W: to be called before the others. */
+pl_status pl_contact_system_renew(pl_context *ctx, pl_contact_system *s, const pl_coupling *on);
+/* y = W x, [3 m] each. */
+void pl_contact_system_couple(const pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
+                              const double *x, double *y);
+
 /* x = S^-1 g, [3 m] each, for the law's derivatives `linear` [m]; of many contacts to a relative
  * residual of `accuracy` or as nearly as single precision can, and then `moved` [3 m] is W x. *solved
  * is false when S is singular. */
@@ -48,11 +58,12 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
                                   const pl_law_linear *linear, const double *g, double accuracy,
                                   double *x, double *moved, bool *solved);
 
-/* The dense LU of S in double precision, for any number of contacts; false when S is singular. */
+/* An LU in double precision, for any number of contacts; false when S is singular. */
 bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
                               const pl_law_linear *linear);
 /* x = S^-1 g by it, [3 m] each. */
-void pl_contact_system_apply(const pl_contact_system *s, int m, const double *g, double *x);
+void pl_contact_system_apply(pl_contact_system *s, const pl_coupling *on, const pl_law_linear *linear,
+                             const double *g, double *x);
 
 /* S column-major for LAPACK, [3 m, 3 m]. */
 void pl_contact_schur(pl_context *ctx, int m, const pl_law_linear *linear, const double *w,

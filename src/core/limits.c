@@ -22,6 +22,7 @@ static const pl_limits usual = {
     .pieces_supernode = 300000,
     .half_factor = 3000000,
     .gmres_contacts = 48,
+    .condensed_contacts = 16,
     .unordered_vertices = 8,
 };
 

@@ -206,6 +206,11 @@ static const pl_key body_keys[] = {
      .doc = "At the start, one row per vertex; instead of velocity and angular_velocity."},
     {"lumped_equally", PL_KEY_BOOLEAN, AT(pl_body_def, lumped_equally),
      .doc = "Every vertex gets the same share of the mass."},
+    {"self_contact", PL_KEY_BOOLEAN, AT(pl_body_def, self_contact),
+     .doc = "Whether it touches itself where it folds, or passes through."},
+    {"contact_offset", PL_KEY_NUMBER, AT(pl_body_def, contact_offset), BETWEEN(0, 1e3), .unit = "m",
+     .doc = "What it adds to how far surfaces of bodies are kept apart; 0 = a hundredth of its edges, "
+            "less where its own parts are nearer."},
 };
 const pl_spec pl_spec_body = {
     .title = "body", COUNT(body_keys), .size = sizeof(pl_body_def), .defaults = body_defaults};
@@ -473,6 +478,24 @@ const pl_spec pl_spec_friction = {.title = "friction pair",
                                   .size = sizeof(pl_friction_source),
                                   .defaults = friction_defaults};
 
+static void body_pair_defaults(void *into)
+{
+    *(pl_body_pair_source *)into = (pl_body_pair_source){.contact = true};
+}
+
+static const pl_key body_pair_keys[] = {
+    {"body", PL_KEY_REFERENCE, UNREAD, .required = true, .doc = "Name or index."},
+    {"to_body", PL_KEY_REFERENCE, UNREAD, .required = true, .doc = "The other body, or the same."},
+    {"contact", PL_KEY_BOOLEAN, AT(pl_body_pair_source, contact),
+     .doc = "Whether they touch, instead of body_contact, or of the body's self_contact."},
+    {"friction", PL_KEY_NUMBER, AT(pl_body_pair_source, friction), BETWEEN(0, 1000),
+     .doc = "Coefficient between the two, instead of body_friction."},
+};
+const pl_spec pl_spec_body_pair = {.title = "pair of bodies",
+                                   COUNT(body_pair_keys),
+                                   .size = sizeof(pl_body_pair_source),
+                                   .defaults = body_pair_defaults};
+
 /* ------------------------------------------------------------------------------- scene */
 
 static void scene_defaults(void *into)
@@ -526,8 +549,6 @@ static const pl_key scene_keys[] = {
      .doc = "Whether bodies touch each other, or pass through."},
     {"body_friction", PL_KEY_NUMBER, AT(pl_scene_source, def.body_friction), BETWEEN(0, 1000),
      .doc = "Coulomb's coefficient between bodies."},
-    {"body_offset", PL_KEY_NUMBER, AT(pl_scene_source, def.body_offset), NOT_NEGATIVE, .unit = "m",
-     .doc = "What each body adds to how far surfaces are kept apart; 0 = a hundredth of its edges."},
     {"solver", PL_KEY_CHOICE, AT(pl_scene_source, def.solver), .choices = solver_names,
      .doc = "How the elastic tangent is inverted."},
     {"integrator", PL_KEY_CHOICE, AT(pl_scene_source, def.integrator), .choices = integrator_names,
@@ -546,6 +567,8 @@ static const pl_key scene_keys[] = {
     {"colliders", PL_KEY_LIST, UNREAD, .spec = &pl_spec_collider, .doc = "Rigid obstacles."},
     {"friction", PL_KEY_LIST, UNREAD, .spec = &pl_spec_friction,
      .doc = "Coefficients of single pairs of body and collider."},
+    {"body_pairs", PL_KEY_LIST, UNREAD, .spec = &pl_spec_body_pair,
+     .doc = "How single pairs of bodies touch."},
     {"outputs", PL_KEY_OBJECT, .spec = &output_spec, .doc = "What `pliant run` writes."},
 };
 const pl_spec pl_spec_scene = {

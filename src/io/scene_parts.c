@@ -328,6 +328,23 @@ static pl_status build_friction(const pl_document *document, pl_scene *scene, co
     return status == PL_OK ? PL_OK : pl_document_fail_within(document, place, status);
 }
 
+static pl_status build_body_pair(const pl_document *document, pl_scene *scene, const json_t *object,
+                                 const pl_place *place)
+{
+    pl_body_pair_source source;
+    pl_status status = PL_OK;
+    int body = 0, other = 0;
+    pl_spec_body_pair.defaults(&source);
+    pl_spec_read(&pl_spec_body_pair, object, &source);
+    PL_TRY(resolve(document, object, "body", "bodies", "body", place, &body));
+    PL_TRY(resolve(document, object, "to_body", "bodies", "body", place, &other));
+    if (json_object_get(object, "contact"))
+        status = pl_scene_set_body_contact(scene, body, other, source.contact);
+    if (status == PL_OK && json_object_get(object, "friction"))
+        status = pl_scene_set_body_friction(scene, body, other, source.friction);
+    return status == PL_OK ? PL_OK : pl_document_fail_within(document, place, status);
+}
+
 /* A point of a body from its three keys. */
 static pl_status build_point(const pl_document *document, const json_t *object, const char *body,
                              const char *vertices, const char *weights, const pl_place *place,
@@ -573,11 +590,12 @@ pl_status pl_build_parts(const pl_document *document, pl_scene *scene)
     const struct {
         const char *key;
         pl_status (*build)(const pl_document *, pl_scene *, const json_t *, const pl_place *);
-    } parts[] = {{"bodies", pl_build_body},         {"pins", build_pin},
-                 {"forces", build_force},           {"wind", build_wind},
-                 {"colliders", build_collider},     {"friction", build_friction},
-                 {"attachments", build_attachment}, {"muscles", build_muscle},
-                 {"cables", build_cable},           {"chambers", build_chamber}};
+    } parts[] = {{"bodies", pl_build_body},       {"pins", build_pin},
+                 {"forces", build_force},         {"wind", build_wind},
+                 {"colliders", build_collider},   {"friction", build_friction},
+                 {"body_pairs", build_body_pair}, {"attachments", build_attachment},
+                 {"muscles", build_muscle},       {"cables", build_cable},
+                 {"chambers", build_chamber}};
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
         PL_TRY(check_names(document, parts[p].key));
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {

@@ -108,7 +108,7 @@ typedef struct pl_spec {
 
 extern const pl_spec pl_spec_scene, pl_spec_body, pl_spec_mesh, pl_spec_transform, pl_spec_pin,
     pl_spec_force, pl_spec_wind, pl_spec_attachment, pl_spec_muscle, pl_spec_cable, pl_spec_chamber,
-    pl_spec_collider, pl_spec_shape, pl_spec_friction;
+    pl_spec_collider, pl_spec_shape, pl_spec_friction, pl_spec_body_pair;
 
 /* Checks a whole object, nested ones included: unknown keys, types, ranges, what is required. */
 pl_status pl_spec_check(const pl_document *document, const pl_spec *spec, const json_t *object,
@@ -155,6 +155,11 @@ typedef struct pl_collider_source {
 typedef struct pl_friction_source {
     double value;
 } pl_friction_source;
+
+typedef struct pl_body_pair_source {
+    bool contact;
+    double friction;
+} pl_body_pair_source;
 
 typedef struct pl_scene_source {
     pl_scene_def def;

@@ -285,6 +285,8 @@ static void write_body(writer *w)
     def.thickness = b->thickness;
     def.lumped_equally = b->lumped_equally;
     def.mean_volume = b->mean_volume;
+    def.self_contact = w->scene->touches[w->index * w->scene->body_count + w->index];
+    def.contact_offset = b->contact_offset;
     bool together = true;
     for (int i = 1; i < n; i++)
         together &= memcmp(v + 3 * (size_t)i, v, 3 * sizeof *v) == 0;
@@ -492,6 +494,32 @@ static void write_friction(writer *w)
         end(w, "]");
 }
 
+/* What is not as body_contact, body_friction and self_contact say. */
+static void write_body_pairs(writer *w)
+{
+    const pl_scene *s = w->scene;
+    const pl_values *values = s->params.values;
+    bool any = false;
+    for (int i = 0; i < s->body_count * s->body_count; i++) {
+        int body = i / s->body_count, other = i % s->body_count;
+        pl_body_pair_source pair = {s->touches[i], values->of[PL_BODY_FRICTION][i]},
+                            usual = {body == other ? pair.contact : values->def.body_contact,
+                                     values->def.body_friction};
+        if (other < body || (pair.contact == usual.contact && pair.friction == usual.friction))
+            continue;
+        if (!any)
+            begin(w, "body_pairs", "[");
+        any = true;
+        begin(w, NULL, "{");
+        integer(w, "body", body);
+        integer(w, "to_body", other);
+        write_keys(w, &pl_spec_body_pair, &pair, &usual);
+        end(w, "}");
+    }
+    if (any)
+        end(w, "]");
+}
+
 static void write_parts(writer *w)
 {
     const struct {
@@ -560,6 +588,7 @@ static pl_status write_scene(const pl_scene *scene, const pl_scene_file_info *in
     write_keys(&w, &pl_spec_scene, &source, &usual);
     write_parts(&w);
     write_friction(&w);
+    write_body_pairs(&w);
     end(&w, "}");
     pl_text_add(&w.text, "\n");
     pl_status status = w.text.status;

@@ -79,3 +79,19 @@ void pl_tet_weights(const double corners[12], const double x[3], double weight[4
     pl_mat3_vec(inverse, d, weight + 1);
     weight[0] = 1 - weight[1] - weight[2] - weight[3];
 }
+
+static double volume6(const double *a, const double *b, const double *c, const double *d)
+{
+    double u[3], v[3], w[3], n[3];
+    pl_sub3(b, a, u), pl_sub3(c, a, v), pl_sub3(d, a, w);
+    pl_cross3(u, v, n);
+    return pl_dot3(n, w);
+}
+
+bool pl_edge_crosses(const double *p, const double *q, const double *const t[3])
+{
+    if (volume6(t[0], t[1], t[2], p) * volume6(t[0], t[1], t[2], q) >= 0)
+        return false;
+    double a = volume6(p, q, t[0], t[1]), b = volume6(p, q, t[1], t[2]), c = volume6(p, q, t[2], t[0]);
+    return (a > 0 && b > 0 && c > 0) || (a < 0 && b < 0 && c < 0);
+}

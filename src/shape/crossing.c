@@ -1,26 +1,9 @@
 /*
- * Triangles that pass through each other: some edge of one meets the inside of the other. Edge (p, q)
- * crosses triangle (a, b, c) when p and q lie on different sides of its plane and the line pq passes
- * the three edges on the same side, all as signs of tetrahedron volumes. Touching does not count.
+ * Triangles that pass through each other: some edge of one meets the inside of the other. Touching does
+ * not count.
  */
 #include "core/vec.h"
 #include "shape/surface.h"
-
-static double volume6(const double *a, const double *b, const double *c, const double *d)
-{
-    double u[3], v[3], w[3], n[3];
-    pl_sub3(b, a, u), pl_sub3(c, a, v), pl_sub3(d, a, w);
-    pl_cross3(u, v, n);
-    return pl_dot3(n, w);
-}
-
-static bool edge_crosses(const double *p, const double *q, const double *const t[3])
-{
-    if (volume6(t[0], t[1], t[2], p) * volume6(t[0], t[1], t[2], q) >= 0)
-        return false;
-    double a = volume6(p, q, t[0], t[1]), b = volume6(p, q, t[1], t[2]), c = volume6(p, q, t[2], t[0]);
-    return (a > 0 && b > 0 && c > 0) || (a < 0 && b < 0 && c < 0);
-}
 
 typedef struct probe {
     const pl_repaired *surface;
@@ -44,7 +27,8 @@ static bool visit(void *user, int other)
     const double *x[3], *y[3];
     corners_of(p->surface, p->triangle, x), corners_of(p->surface, other, y);
     for (int k = 0; k < 3 && !p->crosses; k++)
-        p->crosses = edge_crosses(x[k], x[(k + 1) % 3], y) || edge_crosses(y[k], y[(k + 1) % 3], x);
+        p->crosses =
+            pl_edge_crosses(x[k], x[(k + 1) % 3], y) || pl_edge_crosses(y[k], y[(k + 1) % 3], x);
     return !p->crosses;
 }
 

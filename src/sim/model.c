@@ -52,12 +52,14 @@ done:
 static pl_status create_surface(pl_model *m)
 {
     const pl_scene *scene = m->scene;
-    const pl_scene_def *def = &scene->params.values->def;
     pl_context *ctx = scene->ctx;
     pl_status status = PL_OK;
     pl_surface_part *parts = NULL;
     int **triangles = NULL;
-    if (!def->body_contact || scene->body_count < 2)
+    bool any = false;
+    for (int i = 0; i < scene->body_count * scene->body_count; i++)
+        any |= scene->touches[i];
+    if (!any)
         return PL_OK;
     PL_NEW(ctx, parts, scene->body_count, done);
     PL_NEW(ctx, triangles, scene->body_count, done);
@@ -71,7 +73,8 @@ static pl_status create_surface(pl_model *m)
     }
     PL_CHECK(pl_surface_create(ctx, scene->vertex_count, scene->body_count, parts, &m->surface), done);
     for (int b = 0; b < scene->body_count; b++)
-        m->offset[b] = def->body_offset > 0 ? def->body_offset : OFFSET * m->surface->of[b].edge_length;
+        m->offset[b] = scene->bodies[b].contact_offset > 0 ? scene->bodies[b].contact_offset
+                                                           : OFFSET * m->surface->of[b].edge_length;
 done:
     for (int b = 0; triangles && b < scene->body_count; b++)
         pl_free(ctx, triangles[b]);
@@ -89,6 +92,7 @@ pl_status pl_model_take(pl_scene *scene, pl_model **out)
         m->scene = scene;
         PL_CHECK(create_elements(m), done);
         PL_CHECK(create_surface(m), done);
+        PL_CHECK(pl_model_fit_offsets(m), done);
         PL_CHECK(pl_model_check_start(m), done);
         PL_CHECK(pl_chol_plans_create(scene->ctx, m->pattern, &m->plans), done);
         scene->model = m;

@@ -24,7 +24,11 @@ struct pl_model {
 
 /* The scene's, with one user more; it is the caller's to drop. */
 pl_status pl_model_take(pl_scene *scene, pl_model **out);
-/* Where bodies touch each other: that none starts inside another, or too close to it. */
+/* All but their friction, which is a parameter. */
+pl_meet_rules pl_model_meet_rules(const pl_model *model);
+/* Offsets of bodies that touch themselves, for how near their own parts are at rest. */
+pl_status pl_model_fit_offsets(pl_model *model);
+/* Where bodies touch: that none starts inside another, through it or itself, or too close. */
 pl_status pl_model_check_start(const pl_model *model);
 void pl_model_drop(pl_model *model); /* NULL is fine */
 

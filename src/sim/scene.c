@@ -14,6 +14,7 @@ pl_scene_def pl_scene_def_default(void)
         .max_iterations = 100,
         .max_splits = 6,
         .contact_epsilon2 = 0.5e-12,
+        .body_contact = true,
         .solver = PL_SOLVER_AUTO,
     };
 }
@@ -37,8 +38,6 @@ static pl_status check_def(pl_context *ctx, const pl_scene_def *d)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "contact_margin = %g: expected >= 0 m",
                        d->contact_margin);
     PL_TRY(pl_channel_check(ctx, PL_BODY_FRICTION, 1, &d->body_friction));
-    if (!(d->body_offset >= 0) || !isfinite(d->body_offset))
-        return pl_fail(ctx, PL_ERROR_ARGUMENT, "body_offset = %g: expected >= 0 m", d->body_offset);
     if ((int)d->solver < 0 || d->solver > PL_SOLVER_CONSTANT)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "solver = %d: no such solver", (int)d->solver);
     if ((int)d->integrator < 0 || d->integrator > PL_BDF2)
@@ -99,6 +98,7 @@ void pl_scene_destroy(pl_scene *scene)
         pl_free(ctx, scene->parts[o].names);
         pl_free(ctx, scene->parts[o].items);
     }
+    pl_free(ctx, scene->touches);
     pl_values_release(ctx, scene->params.values);
     void *arrays[] = {scene->bodies, scene->q0,         scene->v0,     scene->body_of, scene->volume,
                       scene->pins,   scene->pin_vertex, scene->forces, scene->winds,   scene->colliders,

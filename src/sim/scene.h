@@ -21,6 +21,7 @@ typedef struct pl_body {
     bool mean_volume;
     int patch_count; /* of its tets, terms/mean_volume.c; 0 = every tet resists for itself */
     int *patch_begin, *patch_tets; /* [patch_count + 1] into [element_count] */
+    double contact_offset;         /* m, 0 = auto */
     int vertex_offset, element_offset, element_count;
     const int *elements; /* [element_count, 4 or 3]: the mesh's tets or triangles */
 } pl_body;
@@ -72,7 +73,9 @@ struct pl_scene {
     int vertex_count, element_count;
     double *q0, *v0; /* [n, 3] the start */
     int *body_of;    /* [n] */
-    double *volume;  /* [element_count] rest volume, m^3 */
+    bool
+        *touches; /* [body_count, body_count] symmetric: which bodies touch each other, or themselves */
+    double *volume; /* [element_count] rest volume, m^3 */
 
     int pin_count, pin_capacity;
     pl_pin *pins;
@@ -133,6 +136,6 @@ const pl_body *pl_scene_element(const pl_scene *scene, int element, int vertex[4
 /* mu table for the present numbers of bodies and colliders; new cells get the collider's own mu. */
 pl_status pl_scene_resize_friction(pl_scene *scene, int collider_count, int body_count);
 /* The same of bodies with each other; new cells get the scene's. */
-pl_status pl_scene_resize_pairs(pl_scene *scene, int body_count);
+pl_status pl_scene_resize_pairs(pl_scene *scene, int body_count, bool self_contact);
 
 #endif

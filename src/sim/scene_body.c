@@ -144,6 +144,9 @@ static pl_status check_body(pl_scene *scene, const pl_body_def *def)
     if (!(def->thickness > 0) || !(def->thickness <= 1e3))
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "thickness = %g: expected > 0 and <= 1000 m",
                        def->thickness);
+    if (!(def->contact_offset >= 0) || !(def->contact_offset <= 1e3))
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "contact_offset = %g: expected 0 to 1000 m",
+                       def->contact_offset);
     int count = def->mesh->tet_count > 0 ? def->mesh->tet_count : def->mesh->triangle_count;
     for (int c = 0; c < PL_CHANNEL_COUNT; c++) {
         material m = material_of(def, (pl_channel)c);
@@ -196,6 +199,7 @@ pl_status pl_scene_add_body(pl_scene *scene, const pl_body_def *def, int *body)
         .thickness = def->thickness,
         .lumped_equally = def->lumped_equally,
         .mean_volume = def->mean_volume,
+        .contact_offset = def->contact_offset,
         .vertex_offset = scene->vertex_count,
         .element_offset = scene->element_count,
     };
@@ -214,7 +218,7 @@ pl_status pl_scene_add_body(pl_scene *scene, const pl_body_def *def, int *body)
     PL_CHECK(extend_arrays(scene, b.mesh->vertex_count, b.element_count), done);
     PL_CHECK(extend_materials(scene, def, b.element_count), done);
     PL_CHECK(pl_scene_resize_friction(scene, scene->collider_count, scene->body_count + 1), done);
-    PL_CHECK(pl_scene_resize_pairs(scene, scene->body_count + 1), done);
+    PL_CHECK(pl_scene_resize_pairs(scene, scene->body_count + 1, def->self_contact), done);
 
     int e0 = b.element_offset, m = b.element_count;
     for (int e = 0; e < m; e++)

@@ -218,21 +218,55 @@ done:
 
 /* ---- colliders */
 
-pl_status pl_scene_resize_pairs(pl_scene *scene, int body_count)
+pl_status pl_scene_resize_pairs(pl_scene *scene, int body_count, bool self_contact)
 {
     pl_values *values;
-    PL_TRY(pl_params_edit(&scene->params, &values));
-    double *mu = pl_alloc(scene->ctx, (size_t)(body_count * body_count), sizeof *mu);
-    if (!mu)
-        return PL_ERROR_MEMORY;
-    const double *before = values->of[PL_BODY_FRICTION];
+    pl_status status = PL_OK;
     int had = scene->body_count;
+    double *mu = NULL;
+    bool *touches = NULL;
+    PL_TRY(pl_params_edit(&scene->params, &values));
+    PL_NEW(scene->ctx, mu, body_count * body_count, done);
+    PL_NEW(scene->ctx, touches, body_count * body_count, done);
     for (int a = 0; a < body_count; a++)
-        for (int b = 0; b < body_count; b++)
-            mu[a * body_count + b] =
-                a < had && b < had ? before[a * had + b] : values->def.body_friction;
+        for (int b = 0; b < body_count; b++) {
+            bool known = a < had && b < had;
+            int at = a * body_count + b, was = a * had + b;
+            mu[at] = known ? values->of[PL_BODY_FRICTION][was] : values->def.body_friction;
+            touches[at] = known    ? scene->touches[was]
+                          : a == b ? self_contact
+                                   : values->def.body_contact;
+        }
     pl_free(scene->ctx, values->of[PL_BODY_FRICTION]);
+    pl_free(scene->ctx, scene->touches);
     values->of[PL_BODY_FRICTION] = mu;
+    scene->touches = touches;
+    return PL_OK;
+done:
+    pl_free(scene->ctx, mu);
+    pl_free(scene->ctx, touches);
+    return status;
+}
+
+pl_status pl_scene_set_body_contact(pl_scene *scene, int body, int other, bool contact)
+{
+    PL_TRY(pl_scene_must_be_open(scene));
+    PL_TRY(check_body_index(scene, body));
+    PL_TRY(check_body_index(scene, other));
+    scene->touches[body * scene->body_count + other] = contact;
+    scene->touches[other * scene->body_count + body] = contact;
+    return PL_OK;
+}
+
+pl_status pl_scene_set_body_friction(pl_scene *scene, int body, int other, double friction)
+{
+    PL_TRY(check_body_index(scene, body));
+    PL_TRY(check_body_index(scene, other));
+    PL_TRY(pl_channel_check(scene->ctx, PL_BODY_FRICTION, 1, &friction));
+    pl_values *values;
+    PL_TRY(pl_params_edit(&scene->params, &values));
+    int first = pl_smaller(body, other), second = body + other - first;
+    values->of[PL_BODY_FRICTION][first * scene->body_count + second] = friction;
     return PL_OK;
 }
 

@@ -30,15 +30,14 @@ static pl_status warn_of_bodies(const pl_scene *scene, const double *q)
 {
     pl_context *ctx = scene->ctx;
     int pairs = 0, first[2] = {0, 0};
-    if (scene->params.values->def.body_contact)
-        return PL_OK;
     double *boxes = pl_alloc(ctx, (size_t)scene->body_count, 6 * sizeof *boxes);
     if (!boxes)
         return PL_ERROR_MEMORY;
     for (int b = 0; b < scene->body_count; b++) {
         find_box(q, scene->bodies[b].vertex_offset, scene->bodies[b].mesh->vertex_count, boxes + 6 * b);
         for (int a = 0; a < b; a++)
-            if (boxes_meet(boxes + 6 * a, boxes + 6 * b) && pairs++ == 0)
+            if (!scene->touches[a * scene->body_count + b] &&
+                boxes_meet(boxes + 6 * a, boxes + 6 * b) && pairs++ == 0)
                 first[0] = a, first[1] = b;
     }
     pl_free(ctx, boxes);

@@ -21,8 +21,9 @@ pl_status pl_solver_create(const pl_model *model, pl_matter *matter, pl_solver *
     for (int c = 0; c < scene->collider_count; c++)
         s->shapes[c] = scene->colliders[c].shape;
     PL_NEW(ctx, s->live, pl_rows_count(scene), done);
-    pl_meet_rules rules = {.surface = model->surface, .body_count = scene->body_count};
-    PL_CHECK(pl_meet_search_create(ctx, &rules, scene->q0, &s->search), done);
+    pl_meet_rules rules = {
+        .surface = model->surface, .body_count = scene->body_count, .body_of = scene->body_of};
+    PL_CHECK(pl_meet_search_create(ctx, &rules, s->n, scene->q0, &s->search), done);
     PL_CHECK(pl_forecast_create(ctx, s->n, &s->memory.forecast), done);
     PL_CHECK(pl_anderson_create(ctx, 3 * s->n, &s->memory.anderson), done);
     PL_CHECK(pl_krylov_reserve(ctx, &s->krylov, 3 * s->n, 1), done);

@@ -54,6 +54,7 @@ pl_meet_rules pl_substep_meet_rules(const pl_substep *sub)
         .surface = sub->surface,
         .body_count = sub->scene->body_count,
         .body_of = sub->scene->body_of,
+        .touches = sub->scene->touches,
         .offset = sub->offset,
         .friction = sub->matter->values->of[PL_BODY_FRICTION],
     };
