@@ -14,6 +14,7 @@
 #include "sim/newton.h"
 
 #include "contact/passage.h"
+#include "contact/pierce.h"
 
 #include <limits.h>
 
@@ -153,18 +154,26 @@ static pl_status check_balance(pl_newton *s, bool *balanced)
     return pl_newton_correct(s, solver->iterate, solver->move, &s->norm);
 }
 
-/* The end, unless surfaces passed through each other on the way, where no contact was expected. */
+/* The end, unless surfaces passed through each other or through obstacles on the way, where no contact
+ * was expected. */
 static pl_status check_passage(pl_newton *s, pl_substep_result *out)
 {
     pl_solver *solver = s->solver;
-    int vertex = -1;
-    if (s->sub->surface) {
+    int vertex = -1, collider = -1;
+    if (solver->scene->collider_count > 0) {
+        pl_obstacles o = pl_substep_obstacles(s->sub, solver->shapes);
+        pl_pierce_find(&o, &solver->space.set, solver->n, s->sub->q0, solver->iterate,
+                       solver->matter->margin, &vertex, &collider);
+        pl_stage(&solver->meter, PL_STAGE_CONTACT);
+    }
+    if (vertex < 0 && s->sub->surface) {
         pl_meet_rules rules = pl_substep_meet_rules(s->sub);
         PL_TRY(pl_passage_find(&solver->search, &rules, s->sub->q0, solver->iterate, &vertex));
         pl_stage(&solver->meter, PL_STAGE_CONTACT);
     }
     *out = (pl_substep_result){.converged = vertex < 0,
-                               .reason = "bodies would pass through each other",
+                               .reason = collider >= 0 ? "a vertex would pass through an obstacle"
+                                                       : "bodies would pass through each other",
                                .vertex = vertex,
                                .element = -1};
     return PL_OK;

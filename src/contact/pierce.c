@@ -1,0 +1,81 @@
+/* Vertices that pass through obstacles. */
+#include "contact/pierce.h"
+
+#include "core/vec.h"
+
+#define THROUGH 0.01 /* of the margin: nearer than this on the way is through */
+#define MOST    1000
+
+static const double unmoved[7] = {0, 0, 0, 1, 0, 0, 0};
+
+/* x as the obstacle at this pose sees it. */
+static void into(const double pose[7], const double *x, double out[3])
+{
+    double turn[9], to[3];
+    pl_quat_to_mat3(pose + 3, turn);
+    pl_sub3(x, pose, to);
+    pl_mat3_tvec(turn, to, out);
+}
+
+/* Whether the way from a to b, which begin and end outside, leads through. */
+static bool leads_through(const pl_collider *shape, const double a[3], const double b[3], double near)
+{
+    double way[3], x[3], t = 0;
+    pl_sub3(b, a, way);
+    double length = pl_norm3(way);
+    for (int i = 0; i < MOST && t < length; i++) {
+        pl_surface_point at;
+        memcpy(x, a, sizeof x);
+        pl_axpy3(t / length, way, x);
+        pl_collider_query(shape, unmoved, x, &at);
+        if (at.distance < near)
+            return true;
+        t += at.distance;
+    }
+    return false;
+}
+
+/* Whether contact p is with another side of a moved obstacle than its vertex was on. */
+static bool is_overrun(const pl_obstacles *o, const pl_contact_point *p, const double *q0)
+{
+    const double *start = o->pose_start + 7 * p->collider, *end = o->pose_end + 7 * p->collider;
+    pl_surface_point was;
+    double turn[9], now[3];
+    if (memcmp(start, end, 7 * sizeof *start) == 0)
+        return false;
+    double x[3];
+    into(start, q0 + 3 * (size_t)p->vertex, x);
+    pl_collider_query(o->shapes[p->collider], unmoved, x, &was);
+    pl_quat_to_mat3(end + 3, turn);
+    pl_mat3_tvec(turn, p->frame, now);
+    return was.distance >= 0 && pl_dot3(was.normal, now) < 0;
+}
+
+void pl_pierce_find(const pl_obstacles *o, const pl_contact_set *set, int n, const double *q0,
+                    const double *q, double margin, int *vertex, int *collider)
+{
+    *vertex = *collider = -1;
+    for (int k = 0; k < set->single; k++)
+        if (is_overrun(o, &set->points[k], q0)) {
+            *vertex = set->points[k].vertex, *collider = set->points[k].collider;
+            return;
+        }
+    for (int c = 0; c < o->count; c++) {
+        double size[3];
+        if (pl_collider_shape(o->shapes[c], size) == PL_HALF_SPACE)
+            continue; /* whose outside has no other side */
+        for (int v = 0; v < n; v++) {
+            double a[3], b[3], way[3];
+            if (set->close[(size_t)v * (size_t)o->count + (size_t)c])
+                continue;
+            into(o->pose_start + 7 * c, q0 + 3 * (size_t)v, a);
+            into(o->pose_end + 7 * c, q + 3 * (size_t)v, b);
+            pl_sub3(b, a, way);
+            if (pl_collider_near(o->shapes[c], unmoved, a, pl_norm3(way)) &&
+                leads_through(o->shapes[c], a, b, THROUGH * margin)) {
+                *vertex = v, *collider = c;
+                return;
+            }
+        }
+    }
+}
