@@ -66,8 +66,8 @@ static void test_impact(void **state)
     pl_check_result *r = check_world(&w, small_def(8, ~0u), 1);
     assert_int_equal(r->failed, 0);
     assert_int_equal(r->unresolved, 0);
-    /* position, velocity, vertex force, pose, six of the material less bending, friction: two each */
-    assert_int_equal(r->row_count, 2 * 10);
+    /* position, velocity, vertex force, pose, eight of the material less bending, friction: two each */
+    assert_int_equal(r->row_count, 2 * 12);
     assert_true(r->worst_sweep_error < 1e-8);
     assert_true(r->regimes.impact_steps > 0 && r->regimes.slip > 0);
     assert_true(r->regimes.free_steps > 0 && r->regimes.free_steps < 8);

@@ -146,7 +146,7 @@ static void check_quadratic_surface(const fixture *f, const int *distance, const
         q[3 * i + 2] = 0.5 * (H[0] * x * x + 2 * H[1] * x * y + H[2] * y * y);
     }
     double density = 0.5 * RIGIDITY * (H[0] * H[0] + 2 * H[1] * H[1] + H[2] * H[2]);
-    pl_elastic_fields(f->el, q, energy, NULL, NULL);
+    pl_elastic_fields(f->el, q, NULL, energy, NULL, NULL);
     pl_elastic_evaluate(f->el, q, false, 1.0, NULL, g, NULL);
     int inner = 0, still = 0;
     for (int e = 0; e < f->m; e++)
@@ -208,7 +208,7 @@ static double cylinder_ratio(sheet_kind kind, int cells, double angle)
     double *q = fixture_array(3 * (size_t)f.n, 8), *energy = fixture_array((size_t)f.m, 8);
     double sum = 0.0, area = 0.0;
     roll(&f, kappa, angle, q);
-    pl_elastic_fields(f.el, q, energy, NULL, NULL);
+    pl_elastic_fields(f.el, q, NULL, energy, NULL, NULL);
     for (int e = 0; e < f.m; e++)
         if (nearest_border(&f, distance, e) > 0)
             sum += energy[e], area += area_of(&f, e);

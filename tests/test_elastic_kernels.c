@@ -58,7 +58,7 @@ static results evaluate(const fixture *f, const pl_backend *backend, const doubl
         return r;
     pl_elastic_param_vjp(f->el, q, f->rest, 1.0, dE, dE + f->m, dE + 2 * f->m);
     pl_elastic_param_jvp(f->el, q, f->young, f->poisson, f->bending, 1.0, r.values[FORWARD]);
-    pl_elastic_fields(f->el, q, fields, fields + f->m, fields + 10 * f->m);
+    pl_elastic_fields(f->el, q, NULL, fields, fields + f->m, fields + 10 * f->m);
     return r;
 }
 

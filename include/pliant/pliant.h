@@ -261,8 +261,12 @@ typedef struct pl_body_def {
     double damping;      /* mass-proportional, 1/s; default 0 */
     double viscosity;    /* of the material, Pa s: stress is 2 viscosity times the rate of strain;
                             default 0 */
+    double yeoh2, yeoh3; /* c2, c3 of rubber that stiffens, Pa: c2 k^2 + c3 k^3 is added to the energy
+                            density, k = |F|^2 - 3 (of cloth - 2); c1 is half the shear modulus;
+                            default 0 */
     /* Values per element (tet or cloth triangle), or NULL for the one above: [element_count] */
-    const double *young_of, *poisson_of, *density_of, *bending_of, *damping_of, *viscosity_of;
+    const double *young_of, *poisson_of, *density_of, *bending_of, *damping_of, *viscosity_of,
+        *yeoh2_of, *yeoh3_of;
     double velocity[3];         /* initial, m/s */
     double angular_velocity[3]; /* initial, rad/s, about the body's centre of mass */
     const double *positions;    /* initial positions [vertex_count, 3] m, NULL = the rest shape */
@@ -528,6 +532,8 @@ typedef enum pl_channel {
     PL_BODY_FRICTION, /* of bodies with each other, [body_count, body_count]: a pair's is in the row
                          of the one that was added first */
     PL_VISCOSITY,     /* Pa s, of every element */
+    PL_YEOH2,         /* Pa, of every element */
+    PL_YEOH3,
     PL_CHANNEL_COUNT
 } pl_channel;
 

@@ -181,12 +181,16 @@ pl_body_def._fields_ = [
     ("bending", c_double),
     ("damping", c_double),
     ("viscosity", c_double),
+    ("yeoh2", c_double),
+    ("yeoh3", c_double),
     ("young_of", POINTER(c_double)),
     ("poisson_of", POINTER(c_double)),
     ("density_of", POINTER(c_double)),
     ("bending_of", POINTER(c_double)),
     ("damping_of", POINTER(c_double)),
     ("viscosity_of", POINTER(c_double)),
+    ("yeoh2_of", POINTER(c_double)),
+    ("yeoh3_of", POINTER(c_double)),
     ("velocity", c_double * 3),
     ("angular_velocity", c_double * 3),
     ("positions", POINTER(c_double)),
@@ -400,7 +404,9 @@ PL_MUSCLE_STIFFNESS = 18
 PL_CABLE_COMPLIANCE = 19
 PL_BODY_FRICTION = 20
 PL_VISCOSITY = 21
-PL_CHANNEL_COUNT = 22
+PL_YEOH2 = 22
+PL_YEOH3 = 23
+PL_CHANNEL_COUNT = 24
 pl_channel = c_int
 pl_channels = c_ulonglong
 PL_START = 0
@@ -488,7 +494,7 @@ pl_state._fields_ = [
     ("v", POINTER(c_double)),
     ("time", c_double),
     ("step", c_int),
-    ("input", POINTER(c_double) * 22),
+    ("input", POINTER(c_double) * 24),
     ("contact_count", c_int),
     ("contact_capacity", c_int),
     ("contacts", POINTER(pl_contact)),
@@ -505,7 +511,7 @@ class pl_inputs(Structure):
 
 
 pl_inputs._fields_ = [
-    ("of", POINTER(c_double) * 22),
+    ("of", POINTER(c_double) * 24),
 ]
 PL_STAGE_LOCAL = 0
 PL_STAGE_ASSEMBLE = 1
@@ -576,7 +582,7 @@ class pl_gradient(Structure):
 pl_gradient._fields_ = [
     ("wanted", pl_channels),
     ("steps", c_int),
-    ("of", POINTER(c_double) * 22),
+    ("of", POINTER(c_double) * 24),
 ]
 PL_ADJOINT_AUTO = 0
 PL_ADJOINT_DIRECT = 1
@@ -645,7 +651,7 @@ class pl_batch_run_def(Structure):
 pl_batch_run_def._fields_ = [
     ("steps", c_int),
     ("inputs", pl_inputs),
-    ("inputs_for", c_int * 22),
+    ("inputs_for", c_int * 24),
     ("memory_budget", c_size_t),
     ("q", POINTER(c_double)),
     ("v", POINTER(c_double)),

@@ -198,7 +198,8 @@ class Scene(Actuators, Owner):
         model: "neo_hookean" (the default), "corotated" or "arap". reading: "exact" (the default) or
         "projective".
         material: a body's parameters, one number or one for every tet (or cloth triangle): young (1e5 Pa),
-        poisson (0.3), density (1000 kg/m^3), bending (0 N m), damping (0 1/s), viscosity (0 Pa s).
+        poisson (0.3), density (1000 kg/m^3), bending (0 N m), damping (0 1/s), viscosity (0 Pa s), yeoh2 and
+        yeoh3 (0 Pa: c2 k^2 + c3 k^3 in the energy density of rubber, k = |F|^2 - 3).
         thickness: of cloth, m (1e-3).
         mean_volume: whether patches of some five tets resist changes of volume, not each (False): for exact
         Neo-Hookean solids whose Poisson's ratio is above 0.45, where tets lock.
@@ -461,7 +462,7 @@ class Scene(Actuators, Owner):
 
     def get(self, name: str) -> Array:
         """A parameter as an array shaped as shape_of tells: young (Pa), poisson, density (kg/m^3),
-        bending (N m), damping (1/s), viscosity (Pa s) are [element_count], friction [collider_count, body_count],
+        bending (N m), damping (1/s), viscosity (Pa s), yeoh2, yeoh3 (Pa) are [element_count], friction [collider_count, body_count],
         body_friction [body_count, body_count] (of a pair the row of the body that comes first),
         compliance (m/N) [pin_count], attachment_compliance and cable_compliance (m/N) and
         muscle_stiffness (Pa) one each."""

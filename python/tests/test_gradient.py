@@ -13,7 +13,7 @@ def test_all_gradients_of_a_slide_against_differences(slide):
     result = pliant.check(slide, centre_loss(STEPS), STEPS, directions=1, force=[[0.5, 0, 0]])
     assert {c.name for c in result.checks} == {
         "position", "velocity", "force", "vertex_force", "collider_pose", "young", "poisson", "density",
-        "damping", "viscosity", "friction"}
+        "damping", "viscosity", "yeoh2", "yeoh3", "friction"}
     assert result.ok and result.sweep_error < 1e-7, str(result)
     assert all(c.verdict == "passed" and c.error < 1e-6 for c in result.checks
                if c.name in ("friction", "velocity", "force")), str(result)

@@ -69,10 +69,10 @@ void pl_elastic_param_vjp(pl_elastic *el, const double *q, const double *z, doub
 void pl_elastic_param_jvp(pl_elastic *el, const double *q, const double *dyoung, const double *dpoisson,
                           const double *dbending, double scale, double *out);
 
-/* Fields for pictures, at an admissible q; each may be NULL. energy [m] J (of cloth with its
- * bending), cauchy [m, 9] Pa (of cloth: per area that keeps its thickness), von_mises [m]
- * Pa. */
-void pl_elastic_fields(pl_elastic *el, const double *q, double *energy, double *cauchy,
-                       double *von_mises);
+/* Fields for pictures, at an admissible q; each may be NULL. more [m], unless NULL: stress more F is
+ * added to each element's P. energy [m] J (of cloth with its bending), cauchy [m, 9] Pa (of cloth: per
+ * area that keeps its thickness), von_mises [m] Pa. */
+void pl_elastic_fields(pl_elastic *el, const double *q, const double *more, double *energy,
+                       double *cauchy, double *von_mises);
 
 #endif

@@ -237,8 +237,8 @@ static double von_mises_stress(const double s[9])
     return sqrt(0.5 * (x * x + y * y + z * z) + 3.0 * shear);
 }
 
-void pl_elastic_fields(pl_elastic *el, const double *q, double *energy, double *cauchy,
-                       double *von_mises)
+void pl_elastic_fields(pl_elastic *el, const double *q, const double *more, double *energy,
+                       double *cauchy, double *von_mises)
 {
     const pl_elements *elements = el->elements;
     double block[PL_LANES][2][9]; /* F and P */
@@ -255,6 +255,8 @@ void pl_elastic_fields(pl_elastic *el, const double *q, double *energy, double *
                 el->backend->elements(&job);
                 el->backend->stress(&job, block[0][0]);
             }
+            for (int k = 0; more && k < 9; k++)
+                block[i % PL_LANES][1][k] += more[e] * block[i % PL_LANES][0][k];
             cauchy_stress(block[i % PL_LANES][0], block[i % PL_LANES][1], group->cloth, stress);
             if (energy)
                 energy[e] = el->energy[elements->slot[e]];

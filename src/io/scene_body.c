@@ -95,7 +95,7 @@ pl_status pl_build_body(const pl_document *document, pl_scene *scene, const json
     pl_context *ctx = document->ctx;
     pl_status status = PL_OK;
     pl_mesh *mesh = NULL;
-    double *fields[6] = {NULL}, *positions = NULL, *velocities = NULL;
+    double *fields[8] = {NULL}, *positions = NULL, *velocities = NULL;
     pl_body_def def;
     pl_spec_body.defaults(&def);
     pl_spec_read(&pl_spec_body, object, &def);
@@ -107,11 +107,12 @@ pl_status pl_build_body(const pl_document *document, pl_scene *scene, const json
         const char *name;
         double plain;
         const double **slot;
-    } values[6] = {
+    } values[8] = {
         {"young", def.young, &def.young_of},       {"poisson", def.poisson, &def.poisson_of},
         {"density", def.density, &def.density_of}, {"bending", def.bending, &def.bending_of},
-        {"damping", def.damping, &def.damping_of}, {"viscosity", def.viscosity, &def.viscosity_of}};
-    for (int i = 0; i < 6; i++) {
+        {"damping", def.damping, &def.damping_of}, {"viscosity", def.viscosity, &def.viscosity_of},
+        {"yeoh2", def.yeoh2, &def.yeoh2_of},       {"yeoh3", def.yeoh3, &def.yeoh3_of}};
+    for (int i = 0; i < 8; i++) {
         PL_CHECK(build_field(document, mesh, json_object_get(object, "material"), values[i].name,
                              values[i].plain, place, &fields[i]),
                  done);
@@ -126,7 +127,7 @@ pl_status pl_build_body(const pl_document *document, pl_scene *scene, const json
     if (status != PL_OK)
         pl_document_fail_within(document, place, status);
 done:
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 8; i++)
         pl_free(ctx, fields[i]);
     pl_free(ctx, positions);
     pl_free(ctx, velocities);

@@ -180,6 +180,11 @@ static const pl_key material_keys[] = {
      .doc = "Mass-proportional damping."},
     {"viscosity", PL_KEY_FIELD, AT(pl_body_def, viscosity), NOT_NEGATIVE, .unit = "Pa s",
      .doc = "Of the material: stress is twice this times the rate of strain."},
+    {"yeoh2", PL_KEY_FIELD, AT(pl_body_def, yeoh2), ANY, .unit = "Pa",
+     .doc = "c2 of rubber that stiffens: c2 k^2 + c3 k^3 is added to the energy density, k = |F|^2 - "
+            "3; c1 "
+            "is half the shear modulus."},
+    {"yeoh3", PL_KEY_FIELD, AT(pl_body_def, yeoh3), ANY, .unit = "Pa", .doc = "And c3."},
     {"mean_volume", PL_KEY_BOOLEAN, AT(pl_body_def, mean_volume),
      .doc = "Changes of volume are resisted by patches of some five tets, not by each: for exact "
             "neo_hookean solids whose Poisson's ratio is above 0.45."},

@@ -48,10 +48,11 @@ static double contact_margin(const pl_scene_def *def)
     return fmin(fmax(def->contact_epsilon2 / 1e-9, 1e-3), 0.05);
 }
 
-static bool is_viscous(const pl_matter *m)
+/* Whether any element has a value of a channel that is not 0. */
+static bool any(const pl_matter *m, pl_channel channel)
 {
     int e = 0;
-    while (e < m->scene->element_count && m->values->of[PL_VISCOSITY][e] == 0)
+    while (e < m->scene->element_count && m->values->of[channel][e] == 0)
         e++;
     return e < m->scene->element_count;
 }
@@ -67,6 +68,7 @@ bool pl_matter_use(pl_matter *m, pl_values *values)
     pl_elastic_set_material(m->elastic, values->of[PL_YOUNG], values->of[PL_POISSON],
                             values->of[PL_BENDING]);
     lump_masses(m);
-    m->viscous = is_viscous(m);
+    m->viscous = any(m, PL_VISCOSITY);
+    m->stiffens = any(m, PL_YEOH2) || any(m, PL_YEOH3);
     return true;
 }

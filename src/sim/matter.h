@@ -12,12 +12,12 @@ typedef struct pl_matter {
     const pl_scene *scene;
     pl_values *values; /* held */
     pl_elastic *elastic;
-    double *mass;          /* [n] M, kg */
-    double *damping;       /* [n] C, kg/s */
-    bool viscous;          /* whether any element has viscosity */
-    double margin;         /* how close a vertex is a contact, m */
-    pl_solver_kind method; /* never AUTO */
-    double *element;       /* [element_count] scratch */
+    double *mass;           /* [n] M, kg */
+    double *damping;        /* [n] C, kg/s */
+    bool viscous, stiffens; /* whether any element has viscosity, or stiffens (terms/yeoh.c) */
+    double margin;          /* how close a vertex is a contact, m */
+    pl_solver_kind method;  /* never AUTO */
+    double *element;        /* [element_count] scratch */
 } pl_matter;
 
 pl_status pl_matter_create(const pl_scene *scene, const pl_elements *elements, pl_matter *out);

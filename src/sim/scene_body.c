@@ -121,6 +121,8 @@ static material material_of(const pl_body_def *def, pl_channel channel)
         [PL_BENDING] = {&def->bending, def->bending_of},
         [PL_DAMPING] = {&def->damping, def->damping_of},
         [PL_VISCOSITY] = {&def->viscosity, def->viscosity_of},
+        [PL_YEOH2] = {&def->yeoh2, def->yeoh2_of},
+        [PL_YEOH3] = {&def->yeoh3, def->yeoh3_of},
     };
     return told[channel];
 }

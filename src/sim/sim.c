@@ -2,6 +2,7 @@
 #include "sim/sim.h"
 
 #include "terms/mean_volume.h"
+#include "terms/yeoh.h"
 
 void pl_sim_use(pl_sim *sim, pl_values *values)
 {
@@ -72,7 +73,9 @@ void pl_element_fields_by(pl_sim *sim, pl_values *values, const pl_state *state,
                           double *stress, double *von_mises)
 {
     pl_sim_use(sim, values);
-    pl_elastic_fields(sim->matter.elastic, state->q, energy, stress, von_mises);
+    const double *more = pl_yeoh_stress(sim->scene, &sim->matter, state->q);
+    pl_elastic_fields(sim->matter.elastic, state->q, more, energy, stress, von_mises);
+    pl_yeoh_energy(sim->scene, &sim->matter, state->q, energy);
     pl_mean_volume_fields(sim->scene, &sim->matter, state->q, energy, stress);
 }
 

@@ -4,6 +4,7 @@
 #include "core/vec.h"
 #include "terms/mean_volume.h"
 #include "terms/term.h"
+#include "terms/yeoh.h"
 
 #include <stdio.h>
 
@@ -201,7 +202,8 @@ static void measure_state(pl_sim *sim, const pl_state *state)
     }
     for (int c = 0; c < state->contact_count; c++)
         info->penetration = fmax(info->penetration, -state->contacts[c].gap);
-    info->energy_elastic += pl_mean_volume_fields(sim->scene, &sim->matter, state->q, NULL, NULL);
+    info->energy_elastic += pl_mean_volume_fields(sim->scene, &sim->matter, state->q, NULL, NULL) +
+                            pl_yeoh_energy(sim->scene, &sim->matter, state->q, NULL);
 }
 
 static pl_status check_finite(const pl_sim *sim, const pl_state *state)

@@ -5,12 +5,12 @@
 
 extern const pl_term pl_term_inertia, pl_term_elastic, pl_term_gravity, pl_term_force, pl_term_wind,
     pl_term_pin, pl_term_attachment, pl_term_muscle, pl_term_cable, pl_term_chamber, pl_term_viscosity,
-    pl_term_mean_volume;
+    pl_term_mean_volume, pl_term_yeoh;
 
 static const pl_term *const table[] = {
-    &pl_term_inertia, &pl_term_elastic, &pl_term_gravity,    &pl_term_force,
-    &pl_term_wind,    &pl_term_pin,     &pl_term_attachment, &pl_term_muscle,
-    &pl_term_cable,   &pl_term_chamber, &pl_term_viscosity,  &pl_term_mean_volume,
+    &pl_term_inertia,   &pl_term_elastic,     &pl_term_gravity, &pl_term_force, &pl_term_wind,
+    &pl_term_pin,       &pl_term_attachment,  &pl_term_muscle,  &pl_term_cable, &pl_term_chamber,
+    &pl_term_viscosity, &pl_term_mean_volume, &pl_term_yeoh,
 };
 
 enum { TERMS = sizeof table / sizeof *table };
