@@ -68,21 +68,21 @@ def _states_of(key: _Key, arrays: Sequence[Any]) -> Any:
 
 
 def _linear(name: str, sweep: Callable[..., Any], results: Callable[..., Any]) -> Primitive:
-    """A callback (*arrays, *changes; key) that is linear in the changes and takes any batch."""
+    """A callback (*arrays, *changes; run) that is linear in the changes and takes any batch."""
     p = Primitive(f"pliant_{name}")
     p.multiple_results = True
 
-    def call(*operands: Any, key: _Key) -> Any:
-        return jax.pure_callback(partial(sweep, key), results(key, operands), *operands, vmap_method="sequential")
+    def call(*operands: Any, run: _Key) -> Any:
+        return jax.pure_callback(partial(sweep, run), results(run, operands), *operands, vmap_method="sequential")
 
-    def shapes(*operands: Any, key: _Key) -> Any:
-        return [ShapedArray(s.shape, s.dtype) for s in results(key, operands)]
+    def shapes(*operands: Any, run: _Key) -> Any:
+        return [ShapedArray(s.shape, s.dtype) for s in results(run, operands)]
 
-    def batched(operands: Sequence[Any], axes: Sequence[Any], *, key: _Key) -> Any:
+    def batched(operands: Sequence[Any], axes: Sequence[Any], *, run: _Key) -> Any:
         size = next(x.shape[a] for x, a in zip(operands, axes) if a is not None)
         full = [jnp.broadcast_to(x, (size, *x.shape)) if a is None else jnp.moveaxis(x, a, 0)
                 for x, a in zip(operands, axes)]
-        found = p.bind(*full, key=key)
+        found = p.bind(*full, run=run)
         return found, [0] * len(found)
 
     p.def_impl(call)
@@ -99,10 +99,10 @@ _pull = _linear("pull", _sweep_backward, lambda key, operands: tuple(
 
 def _transpose(of: Primitive) -> Callable[..., Any]:
     """Each is the other's: cotangents of the changes from those of the results."""
-    def rule(cotangents: Sequence[Any], *operands: Any, key: _Key) -> Any:
-        count = len(key[3])
+    def rule(cotangents: Sequence[Any], *operands: Any, run: _Key) -> Any:
+        count = len(run[3])
         given = [ad.instantiate_zeros(c) for c in cotangents]
-        found = of.bind(*operands[:count], *given, key=key)
+        found = of.bind(*operands[:count], *given, run=run)
         return [None] * count + [c if ad.is_undefined_primal(x) else None
                                  for c, x in zip(found, operands[count:])]
     return rule
@@ -120,7 +120,7 @@ def _rollout(key: _Key, *arrays: Any) -> tuple[Any, Any]:
 
 @_rollout.defjvp
 def _along(key: _Key, arrays: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
-    return _rollout(key, *arrays), tuple(_push.bind(*arrays, *tangents, key=key))
+    return _rollout(key, *arrays), tuple(_push.bind(*arrays, *tangents, run=key))
 
 
 def rollout(scene: Scene, steps: int, *, state: Optional[State] = None, **arrays: Any) -> tuple[Any, Any]:

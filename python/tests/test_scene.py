@@ -97,7 +97,9 @@ def test_tables_and_parts(context):
 def test_parts_after_steps(slide, context):
     state = slide.state()
     slide.step(state)
-    slide.add_body(pliant.Mesh.box((0.1, 0.1, 0.1), 0.1, context=context), positions=None)
+    other = pliant.Mesh.box((0.1, 0.1, 0.1), 0.1, context=context)
+    other.transform(translation=(0, 0, 5))
+    slide.add_body(other, positions=None)
     with pytest.raises(pliant.ArgumentError, match="new parts"):
         slide.step(state)
     slide.step(slide.state())
