@@ -115,8 +115,9 @@ static void print_text(const char *loss, const pl_adjoint_info *a, const pl_roll
 {
     int steps = pl_rollout_steps(rollout);
     printf("loss \"%s\" after %d steps: %.10g\n", loss, steps, a->loss);
-    printf("adjoint: %d linear iterations, %d factorisations, residual %.1e, %.2f ms a step\n",
-           a->iterations, a->factorizations, a->residual, a->milliseconds / steps);
+    printf("adjoint: %d linear iterations, %d factorisations, residual %.1e, error about %.1e, %.2f ms "
+           "a step\n",
+           a->iterations, a->factorizations, a->residual, a->error, a->milliseconds / steps);
     printf("tape: at most %.2f MB, %d steps run again\n\n", 1e-6 * (double)pl_rollout_bytes(rollout),
            a->recomputed);
     printf("%-14s %-22s %8s %12s  %s\n", "of", "owner", "entries", "norm", "sum");
@@ -142,12 +143,12 @@ static int print_json(const char *scene, const char *loss, const pl_adjoint_info
                                               "owner", row->owner, "unit", row->unit, "entries",
                                               row->entries, "norm", row->norm, "sum", sum));
     }
-    return cli_json_print(
-        json_pack("{s:s, s:s, s:i, s:f, s:{s:i, s:i, s:f, s:f, s:i}, s:I, s:o}", "scene", scene,
-                  "loss_name", loss, "steps", pl_rollout_steps(rollout), "loss", a->loss, "adjoint",
-                  "iterations", a->iterations, "factorizations", a->factorizations, "residual",
-                  a->residual, "milliseconds", a->milliseconds, "recomputed", a->recomputed,
-                  "tape_bytes", (json_int_t)pl_rollout_bytes(rollout), "gradients", rows));
+    return cli_json_print(json_pack(
+        "{s:s, s:s, s:i, s:f, s:{s:i, s:i, s:f, s:f, s:f, s:i}, s:I, s:o}", "scene", scene, "loss_name",
+        loss, "steps", pl_rollout_steps(rollout), "loss", a->loss, "adjoint", "iterations",
+        a->iterations, "factorizations", a->factorizations, "residual", a->residual, "error", a->error,
+        "milliseconds", a->milliseconds, "recomputed", a->recomputed, "tape_bytes",
+        (json_int_t)pl_rollout_bytes(rollout), "gradients", rows));
 }
 
 static bool watch(void *user, int step, const pl_state *state, const pl_step_info *info)

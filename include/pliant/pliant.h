@@ -798,7 +798,9 @@ typedef enum pl_preconditioner {
 typedef struct pl_adjoint_def {
     pl_adjoint_solver solver;
     pl_preconditioner preconditioner; /* of PL_ADJOINT_KRYLOV */
-    double tolerance;                 /* relative true residual; default 1e-8 */
+    double tolerance;                 /* of relative true residuals and, with PL_PRECONDITION_LAGGED,
+                                         of the relative error of adjoint states; default 1e-8.
+                                         Below that, as far as rounding lets it: see error */
     int max_iterations;               /* default 500 */
     double contact_epsilon2;          /* 0 = the forward solve's, as it must be for right gradients */
 } pl_adjoint_def;
@@ -809,9 +811,8 @@ typedef struct pl_adjoint_info {
     int max_iterations; /* in the worst step */
     int factorizations;
     double residual;     /* largest relative true residual */
-    double error;        /* of steps whose residual rounding keeps above the tolerance: the largest
-                            estimate of the relative error of their adjoint states, itself below the
-                            tolerance; 0 = there were none */
+    double error;        /* with PL_PRECONDITION_LAGGED: the largest estimate of the relative error of
+                            a step's adjoint state; else 0 */
     int recomputed;      /* steps run again because the tape was limited */
     double milliseconds; /* of the sweep, without recomputation */
 } pl_adjoint_info;

@@ -40,7 +40,7 @@ class AdjointInfo:
     max_iterations: int  #: in the worst step
     factorizations: int
     residual: float  #: largest relative one
-    error: float  #: estimated, of steps that rounding keeps from the tolerance; 0 = there were none
+    error: float  #: largest estimate of the relative error of a step's adjoint state, by the default solver
     recomputed: int  #: steps run again because the tape was limited
     milliseconds: float
 

@@ -301,7 +301,14 @@ static double roughness(const pl_check_row *row, const double *bends, int s)
     return most > ROUGH * bends[s - 1] ? most / row->steps[s] : 0;
 }
 
-/* The difference whose neighbour is closest, and the verdict. Derivatives that the loss's rounding over
+/* How far the difference of step s is from its neighbour, or may be off by the loss's own rounding. */
+static double doubt(const pl_check_row *row, double loss, int s)
+{
+    return fmax(fabs(row->differences[s] - row->differences[s - 1]),
+                DBL_EPSILON * fabs(loss) / row->steps[s]);
+}
+
+/* The difference with the least doubt, and the verdict. Derivatives that the loss's rounding over
  * the largest step would hide are zero to all purposes, and agree with a difference that is no more
  * than noise. */
 static void judge(const pl_check_def *def, pl_check_row *row, const double *bends, double loss,
@@ -309,13 +316,11 @@ static void judge(const pl_check_def *def, pl_check_row *row, const double *bend
 {
     int best = 1;
     for (int s = 2; s < row->step_count; s++)
-        if (fabs(row->differences[s] - row->differences[s - 1]) <
-            fabs(row->differences[best] - row->differences[best - 1]))
+        if (doubt(row, loss, s) < doubt(row, loss, best))
             best = s;
     row->difference = row->differences[best];
     row->step = row->steps[best];
-    row->uncertainty =
-        fmax(fabs(row->differences[best] - row->differences[best - 1]), roughness(row, bends, best));
+    row->uncertainty = fmax(doubt(row, loss, best), roughness(row, bends, best));
     double scale =
         fmax(fmax(fabs(row->adjoint), fabs(row->tangent)), fmax(fabs(row->difference), typical));
     double hidden = DBL_EPSILON * fabs(loss) / def->step;

@@ -10,9 +10,10 @@
 #define RESTART     80
 #define FRESH_CG    2 /* iterations with a factor of the matrix itself, which is in single precision */
 #define FRESH_GMRES 2
-#define FIRST_HOLD  8 /* substeps before lagging is tried again */
-#define LONGER_HOLD 4 /* times as many when it fails again */
-#define REFINEMENTS 6 /* of an answer that rounding keeps from its tolerance */
+#define FIRST_HOLD  8    /* substeps before lagging is tried again */
+#define LONGER_HOLD 4    /* times as many when it fails again */
+#define REFINEMENTS 6    /* of an answer that is not good enough, */
+#define ROUNDED     1e-8 /* of which rounding may leave so much, whatever was asked for */
 
 pl_adjoint_def pl_adjoint_def_default(void)
 {
@@ -312,52 +313,62 @@ static double normalise(pl_linear *l)
     return norm;
 }
 
-/*
- * Where rounding alone leaves more of the right-hand side than the tolerance (stiff, light bodies: the
- * residual of the exact answer rounded to double is larger), what counts is how far the answer is off.
- * The preconditioner tells: x <- x + P^-1 (b - A x), and what the last of these steps changed, relative
- * to x, is about the error before it. Converged once that is below the tolerance.
- */
-static pl_status refine(pl_linear *l, pl_krylov_result *result)
+/* r [3 n + 3 m] = what the solution leaves of the right-hand side */
+static pl_status leave(pl_linear *l, double *r)
 {
     int size = 3 * l->n + 3 * l->contacts.count;
-    double *left = l->krylov.work, *change = l->krylov.direction, last = INFINITY;
-    for (int k = 0; k < REFINEMENTS; k++) {
-        PL_TRY(apply(l, l->solution, left));
-        for (int i = 0; i < size; i++)
-            left[i] = l->rhs[i] - left[i];
+    PL_TRY(apply(l, l->solution, r));
+    for (int i = 0; i < size; i++)
+        r[i] = l->rhs[i] - r[i];
+    return PL_OK;
+}
+
+/*
+ * A small residual is not a small error: stiff members dwarf the others in it. And of stiff, light
+ * bodies rounding alone leaves more of the right-hand side than the tolerance, even of the exact
+ * answer. What counts is how far the answer is off, and the preconditioner tells: x <- x + P^-1 (b - A
+ * x), and what the last of these steps changed, relative to x, is about the error before it. Converged
+ * once that is below the tolerance.
+ */
+static pl_status refine(pl_linear *l, pl_krylov_result *result, double *error)
+{
+    int size = 3 * l->n + 3 * l->contacts.count;
+    double *left = l->krylov.basis, *change = l->krylov.direction;
+    *error = INFINITY;
+    result->converged = false;
+    for (int k = 0; k < REFINEMENTS && !result->converged; k++) {
         PL_TRY(pl_precondition_apply(l, left, change));
         double moved = cblas_dnrm2(3 * l->n, change, 1), all = cblas_dnrm2(3 * l->n, l->solution, 1);
-        double error = all > 0 ? moved / all : INFINITY;
-        if (!(error < 0.5 * last))
-            return PL_OK;
-        last = error;
-        cblas_daxpy(size, 1, change, 1, l->solution, 1);
-        if (error <= l->def.tolerance) {
-            l->error = fmax(l->error, error);
-            result->converged = true;
+        if (!(moved < 0.5 * *error * all)) {
+            result->converged = *error <= ROUNDED;
             return PL_OK;
         }
+        *error = moved / all;
+        cblas_daxpy(size, 1, change, 1, l->solution, 1);
+        result->converged = *error <= l->def.tolerance;
+        if (!result->converged)
+            PL_TRY(leave(l, left));
     }
     return PL_OK;
 }
 
-/* What a fresh factor's iterations did not solve: by refinement, or once more with a contact block of
- * more digits. */
-static pl_status finish(pl_linear *l, pl_krylov_result *result)
+/* What the iterations found made as good as it is to be: by refinement, or once more with a contact
+ * block of more digits. */
+static pl_status finish(pl_linear *l, pl_krylov_result *result, double *error)
 {
-    PL_TRY(refine(l, result));
+    PL_TRY(refine(l, result, error));
     if (result->converged || l->contacts.count == 0 || l->through_wide)
         return PL_OK;
     PL_TRY(pl_precondition_widen(l));
     PL_TRY(solve_once(l, l->def.max_iterations, result));
     l->iterations += result->iterations;
-    return result->converged ? PL_OK : refine(l, result);
+    return refine(l, result, error);
 }
 
 pl_status pl_linear_solve(pl_linear *l, bool transposed)
 {
     pl_krylov_result result = {0};
+    double error = 0;
     int fresh = l->contacts.count > 0 ? FRESH_GMRES : FRESH_CG;
     l->transposed = transposed;
     scale_rhs(l);
@@ -371,8 +382,8 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
         PL_TRY(solve_once(l, l->def.max_iterations, &result));
         l->iterations += result.iterations;
     }
-    if (!result.converged && l->def.preconditioner == PL_PRECONDITION_LAGGED)
-        PL_TRY(finish(l, &result));
+    if (norm > 0 && l->def.preconditioner == PL_PRECONDITION_LAGGED)
+        PL_TRY(finish(l, &result, &error));
     int size = 3 * l->n + 3 * l->contacts.count;
     cblas_dscal(size, norm, l->solution, 1);
     if (lifted)
@@ -382,12 +393,14 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
     l->age++;
     l->max_iterations = result.iterations > l->max_iterations ? result.iterations : l->max_iterations;
     l->residual = fmax(l->residual, result.residual);
+    l->error = fmax(l->error, error);
     if (!result.converged)
         return pl_fail(
             l->ctx, PL_ERROR_CONVERGENCE,
-            "step %d: the linearised system reached a relative residual of %.2g in %d iterations, "
-            "not %.2g (%d contacts)",
-            l->sub.step + 1, result.residual, result.iterations, l->def.tolerance, l->contacts.count);
+            "step %d: the linearised system reached a relative residual of %.2g in %d iterations, its "
+            "answer is known to about %.2g, not %.2g (%d contacts)",
+            l->sub.step + 1, result.residual, result.iterations, error, l->def.tolerance,
+            l->contacts.count);
     return PL_OK;
 }
 

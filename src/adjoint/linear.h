@@ -65,7 +65,7 @@ typedef struct pl_linear {
     int last_hold;   /* and how many they were last time */
     int iterations, max_iterations, factorizations;
     double residual; /* largest so far, */
-    double error;    /* and estimate of how far answers that rounding kept from the tolerance are off */
+    double error;    /* and estimate of how far answers are off, of their size */
 } pl_linear;
 
 /* For substeps of the sim's model; pointers of l->sub that are the same for all of them are set. */

@@ -1,6 +1,7 @@
 /*
  * Krylov methods. They know an operator and a preconditioner, nothing else. Both stop on the recursive
- * residual and then recompute the true one, which is what they report, unless they are told not to.
+ * residual and then recompute the true one, which is what they report and leave in basis[0], unless
+ * they are told not to.
  */
 #ifndef PL_KRYLOV_H
 #define PL_KRYLOV_H
