@@ -24,6 +24,18 @@ static inline void files_write(const char *directory, const char *name, const ch
     fclose(file);
 }
 
+/* A file's text, freed by the caller. */
+static inline char *files_read(const char *directory, const char *name)
+{
+    char path[256], *text = calloc(1, 1 << 24);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_true(fread(text, 1, (1 << 24) - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
 /* The directory and its files; not deeper. */
 static inline void files_remove(const char *directory)
 {

@@ -64,17 +64,4 @@ static inline pl_status small_fit_run(small_fit *f)
     return status;
 }
 
-/* The text of a file of the fit's, freed by the caller. */
-static inline char *small_fit_read(const small_fit *f, const char *name)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", f->out, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    char *text = calloc(1, 1 << 20);
-    fread(text, 1, (1 << 20) - 1, file);
-    fclose(file);
-    return text;
-}
-
 #endif

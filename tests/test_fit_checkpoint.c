@@ -22,7 +22,7 @@ static void damage_is_noticed(void **state)
 {
     small_fit *f = *state;
     assert_ok(f->ctx, small_fit_run(f));
-    char *good = small_fit_read(f, "checkpoint.json"), *bad = malloc(2 << 20);
+    char *good = files_read(f->out, "checkpoint.json"), *bad = malloc(2 << 20);
     size_t count = strlen(good);
     f->def.resume = true;
     assert_ok(f->ctx, resume_from(f, good, count));
@@ -49,7 +49,7 @@ static void impossible_states_are_refused(void **state)
 {
     small_fit *f = *state;
     assert_ok(f->ctx, small_fit_run(f));
-    char *good = small_fit_read(f, "checkpoint.json");
+    char *good = files_read(f->out, "checkpoint.json");
     static const char *const changes[][2] = {{"\"checkpoint\":4", "\"checkpoint\":1"},
                                              {"\"stage\":0", "\"stage\":-1"},
                                              {"\"stage_start\":0", "\"stage_start\":-5"},

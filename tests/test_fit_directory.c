@@ -14,7 +14,7 @@ static void assert_refused(small_fit *f, const char *what)
 
 static void assert_holds(const small_fit *f, const char *name, const char *text)
 {
-    char *found = small_fit_read(f, name);
+    char *found = files_read(f->out, name);
     assert_string_equal(found, text);
     free(found);
 }
@@ -99,7 +99,7 @@ static void checkpoint_alone_resumes(void **state)
 {
     small_fit *f = *state;
     assert_ok(f->ctx, small_fit_run(f));
-    char *checkpoint = small_fit_read(f, "checkpoint.json");
+    char *checkpoint = files_read(f->out, "checkpoint.json");
     files_remove(f->out);
     assert_int_equal(mkdir(f->out, 0777), 0);
     files_write(f->out, "checkpoint.json", checkpoint);

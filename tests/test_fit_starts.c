@@ -1,18 +1,5 @@
 /* Fits from several starting points: where they lie, which is kept, resuming, and what cannot start. */
-#include "fit_files.h"
-
-#include "fit/fit.h"
-
-/* A block that slides down a slope of 20 degrees for 0.15 s; it sticks above mu = 0.364. */
-static const char *const scene_text =
-    "{\"version\": 1, \"time_step\": 0.01, \"steps\": 15,"
-    " \"bodies\": [{\"name\": \"block\", \"mesh\": {\"box\": {\"size\": [0.2, 0.1, 0.1], \"cell\": "
-    "0.1}},"
-    "   \"transform\": {\"rotate\": {\"axis\": [0, 1, 0], \"degrees\": 20}, \"translate\": [0, 0, "
-    "0.0001]},"
-    "   \"material\": {\"young\": 1e6}}],"
-    " \"colliders\": [{\"name\": \"slope\", \"shape\": {\"half_space\": {}}, \"friction\": 0.1,"
-    "   \"rotate\": {\"axis\": [0, 1, 0], \"degrees\": 20}}]}";
+#include "fit_slope.h"
 
 #define TASK(unknown, optimizer, starts)                                                               \
     "{\"version\": 1, \"scene\": \"scene.json\", \"unknowns\": [" unknown "],"                         \
@@ -25,64 +12,14 @@ static const char *const scene_text =
     "\"method\": \"gradient_descent\", \"rate\": 1, \"growth\": 1.3, \"iterations\": 25, "             \
     "\"stop_loss\": 1e-14"
 
-typedef struct fixture {
-    char directory[64], task[128], out[2][128];
-    pl_context *ctx;
-} fixture;
-
-static int set_up(void **state)
-{
-    fixture *f = calloc(1, sizeof *f);
-    char directory[64];
-    files_make(directory);
-    files_write(directory, "scene.json", scene_text);
-    memcpy(f->directory, directory, sizeof directory);
-    snprintf(f->task, sizeof f->task, "%s/task.json", directory);
-    for (int i = 0; i < 2; i++)
-        snprintf(f->out[i], sizeof f->out[i], "%s/out%d", directory, i);
-    f->ctx = test_context(1);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    fixture *f = *state;
-    pl_context_destroy(f->ctx);
-    files_remove(f->out[0]);
-    files_remove(f->out[1]);
-    files_remove(f->directory);
-    free(f);
-    return 0;
-}
-
-static pl_task *load(fixture *f, const char *text)
-{
-    pl_task *task;
-    files_write(f->directory, "task.json", text);
-    assert_ok(f->ctx, pl_task_load(f->ctx, f->task, 0, NULL, &task));
-    return task;
-}
-
-static char *read_all(const char *directory, const char *name)
-{
-    char path[256], *text = calloc(1, 1 << 22);
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_true(fread(text, 1, (1 << 22) - 1, file) > 0);
-    fclose(file);
-    return text;
-}
-
 /* ------------------------------------------------------------------------------- draws */
 
 /* Evenly between the bounds: in the value, in its logarithm, and in the value behind a logit. */
 static void points_fill_the_bounds(void **state)
 {
-    fixture *f = *state;
+    slope *f = *state;
     enum { DRAWS = 900 };
-    pl_task *task = load(
+    pl_task *task = slope_task(
         f,
         TASK(
             "{\"quantity\": \"damping\", \"initial\": 1, \"true\": 1, \"lower\": 0, \"upper\": 4},"
@@ -125,8 +62,8 @@ static void points_fill_the_bounds(void **state)
 /* From the initial value the block sticks and descent gets nowhere; from a smaller one it arrives. */
 static void best_start_is_kept(void **state)
 {
-    fixture *f = *state;
-    pl_task *task = load(f, TASK(STICKING, DESCENT, "\"starts\": 5"));
+    slope *f = *state;
+    pl_task *task = slope_task(f, TASK(STICKING, DESCENT, "\"starts\": 5"));
     pl_fit_def def = pl_fit_def_default();
     pl_fit_result *r;
     def.directory = f->out[0];
@@ -144,7 +81,7 @@ static void best_start_is_kept(void **state)
     assert_close(best->values[0], 0.1, 1e-3);
     assert_int_equal(best->iterations, r->iterations);
     assert_true(r->evaluations > 2 * r->iterations);
-    char *result = read_all(f->out[0], "result.json"), *report = read_all(f->out[0], "report.html");
+    char *result = files_read(f->out[0], "result.json"), *report = files_read(f->out[0], "report.html");
     assert_non_null(strstr(result, "\"starts\""));
     assert_non_null(strstr(report, "mu from"));
     assert_non_null(strstr(report, "(best)"));
@@ -157,7 +94,7 @@ static void best_start_is_kept(void **state)
 /* Points of a plane, seen of a block that flies towards it: its front or its back lies there. */
 static void equal_minima_are_told(void **state)
 {
-    fixture *f = *state;
+    slope *f = *state;
     const char *const text =
         "{\"version\": 1, \"scene\": \"scene.json\", \"noise\": 1e-4,"
         " \"scene_changes\": [{\"set\": \"colliders=[]\"}, {\"set\": \"gravity=[0, 0, 0]\"}],"
@@ -168,7 +105,7 @@ static void equal_minima_are_told(void **state)
     char points[512], several[1024];
     files_write(f->directory, "cloud.csv", "15, 0, 0, 0\n");
     snprintf(several, sizeof several, "%s}", text);
-    pl_task *task = load(f, several);
+    pl_task *task = slope_task(f, several);
     const pl_scene *scene = task->scene;
     double low = INFINITY, high = -INFINITY, centre[3] = {0};
     for (int i = 0; i < scene->vertex_count; i++) {
@@ -187,7 +124,7 @@ static void equal_minima_are_told(void **state)
         pl_fit_def def = pl_fit_def_default();
         pl_fit_result *r;
         snprintf(several, sizeof several, "%s, \"starts\": %d}", text, starts);
-        task = load(f, several);
+        task = slope_task(f, several);
         assert_ok(f->ctx, pl_task_fit(task, &def, &r));
         assert_true(r->identified == (starts == 1));
         if (starts > 1) {
@@ -205,12 +142,12 @@ static void equal_minima_are_told(void **state)
 /* Points that cannot be simulated are passed over; when there are no others, that is said. */
 static void impossible_starts_are_passed_over(void **state)
 {
-    fixture *f = *state;
+    slope *f = *state;
 #define FAST(initial)                                                                                  \
     TASK("{\"quantity\": \"velocity\", \"direction\": [0, 1, 0], \"initial\": " initial                \
          ", \"true\": 1, \"lower\": 0, \"upper\": 1e300}",                                             \
          "\"method\": \"levenberg_marquardt\"", "\"starts\": 3")
-    pl_task *task = load(f, FAST("1"));
+    pl_task *task = slope_task(f, FAST("1"));
     pl_fit_def def = pl_fit_def_default();
     pl_fit_result *r;
     assert_ok(f->ctx, pl_task_fit(task, &def, &r));
@@ -219,7 +156,7 @@ static void impossible_starts_are_passed_over(void **state)
     assert_int_equal(r->refused, 2);
     pl_fit_result_free(task, r);
     pl_task_destroy(task);
-    task = load(f, FAST("1e300"));
+    task = slope_task(f, FAST("1e300"));
     assert_true(pl_point_refused(pl_task_fit(task, &def, &r)));
     assert_null(r);
     assert_non_null(strstr(pl_context_error(f->ctx), "none of the 3 starting points"));
@@ -234,11 +171,11 @@ static bool lose_patience(void *user)
 }
 
 /* All of result.json that does not depend on the clock, or on how often it was interrupted. */
-static void assert_same_result(const fixture *f)
+static void assert_same_result(const slope *f)
 {
     static const char *const files[] = {"history.csv", "result.json"};
     for (int i = 0; i < 2; i++) {
-        char *a = read_all(f->out[0], files[i]), *b = read_all(f->out[1], files[i]);
+        char *a = files_read(f->out[0], files[i]), *b = files_read(f->out[1], files[i]);
         char *end_a = strstr(a, "\"seconds\""), *end_b = strstr(b, "\"seconds\"");
         if (end_a && end_b)
             *end_a = *end_b = '\0';
@@ -248,7 +185,7 @@ static void assert_same_result(const fixture *f)
     }
 }
 
-static void fit_into(fixture *f, pl_task *task, int out, bool resume)
+static void fit_into(slope *f, pl_task *task, int out, bool resume)
 {
     pl_fit_def def = pl_fit_def_default();
     pl_fit_result *r;
@@ -265,8 +202,8 @@ static const char *const several = TASK(STICKING, "\"iterations\": 4",
 
 static void resumed_equals_uninterrupted(void **state)
 {
-    fixture *f = *state;
-    pl_task *task = load(f, several);
+    slope *f = *state;
+    pl_task *task = slope_task(f, several);
     fit_into(f, task, 0, false);
     pl_fit_def def = pl_fit_def_default();
     pl_fit_result *r;
@@ -284,7 +221,7 @@ static void resumed_equals_uninterrupted(void **state)
         assert_true(interruptions++ < 100);
         def.resume = true;
         pl_task_destroy(task);
-        task = load(f, several);
+        task = slope_task(f, several);
     }
     assert_true(interruptions > 4);
     pl_fit_result_free(task, r);
@@ -295,9 +232,9 @@ static void resumed_equals_uninterrupted(void **state)
 /* More starts and more iterations are as if they had been asked for at once; fewer starts are not. */
 static void more_starts_continue(void **state)
 {
-    fixture *f = *state;
+    slope *f = *state;
     static const char *const fewer[] = {"starts=2", "optimizer.iterations=3"};
-    pl_task *task = load(f, several), *less;
+    pl_task *task = slope_task(f, several), *less;
     assert_ok(f->ctx, pl_task_load(f->ctx, f->task, 2, fewer, &less));
     fit_into(f, task, 0, false);
     fit_into(f, less, 1, false);
@@ -333,8 +270,8 @@ static void watch(void *user, const pl_fit_progress *p)
 
 static void progress_tells_the_start(void **state)
 {
-    fixture *f = *state;
-    pl_task *task = load(
+    slope *f = *state;
+    pl_task *task = slope_task(
         f, TASK(STICKING, "\"method\": \"levenberg_marquardt\", \"iterations\": 3", "\"starts\": 4"));
     pl_fit_def def = pl_fit_def_default();
     pl_fit_result *r;
@@ -351,13 +288,13 @@ static void progress_tells_the_start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(points_fill_the_bounds, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(best_start_is_kept, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(equal_minima_are_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(impossible_starts_are_passed_over, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(resumed_equals_uninterrupted, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(more_starts_continue, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(progress_tells_the_start, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(points_fill_the_bounds, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(best_start_is_kept, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(equal_minima_are_told, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(impossible_starts_are_passed_over, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(resumed_equals_uninterrupted, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(more_starts_continue, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(progress_tells_the_start, slope_open, slope_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,5 @@
 /* Whole fits: files in, files out, resuming, interruption, uncertainty, and files that are wrong. */
-#include "fit_files.h"
-
-#include "fit/fit.h"
-
-/* A block that slides down a slope for 0.15 s. */
-static const char *const scene_text =
-    "{\"version\": 1, \"time_step\": 0.01, \"steps\": 15,"
-    " \"bodies\": [{\"name\": \"block\", \"mesh\": {\"box\": {\"size\": [0.2, 0.1, 0.1], \"cell\": "
-    "0.1}},"
-    "   \"transform\": {\"rotate\": {\"axis\": [0, 1, 0], \"degrees\": 20}, \"translate\": [0, 0, "
-    "0.0001]},"
-    "   \"material\": {\"young\": 1e6}}],"
-    " \"forces\": [{\"body\": \"block\", \"per\": \"mass\", \"value\": [0, 0, 0]}],"
-    " \"colliders\": [{\"name\": \"slope\", \"shape\": {\"half_space\": {}}, \"friction\": 0.3,"
-    "   \"rotate\": {\"axis\": [0, 1, 0], \"degrees\": 20}}]}";
+#include "fit_slope.h"
 
 #define TASK(optimizer, more)                                                                          \
     "{\"version\": 1, \"name\": \"Slope\", \"scene\": \"scene.json\","                                 \
@@ -24,57 +10,6 @@ static const char *const scene_text =
     " \"loss\": [{\"kind\": \"positions\", \"steps\": [7, 15]}], \"optimizer\": {" optimizer "}" more  \
     "}"
 
-typedef struct fixture {
-    char directory[64], task[128], out[2][128];
-    pl_context *ctx;
-} fixture;
-
-static int set_up(void **state)
-{
-    fixture *f = calloc(1, sizeof *f);
-    char directory[64];
-    files_make(directory);
-    files_write(directory, "scene.json", scene_text);
-    memcpy(f->directory, directory, sizeof directory);
-    snprintf(f->task, sizeof f->task, "%s/task.json", directory);
-    for (int i = 0; i < 2; i++)
-        snprintf(f->out[i], sizeof f->out[i], "%s/out%d", directory, i);
-    f->ctx = test_context(1);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    fixture *f = *state;
-    pl_context_destroy(f->ctx);
-    files_remove(f->out[0]);
-    files_remove(f->out[1]);
-    files_remove(f->directory);
-    free(f);
-    return 0;
-}
-
-static char *read_all(const char *directory, const char *name)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    char *text = calloc(1, 1 << 22);
-    assert_true(fread(text, 1, (1 << 22) - 1, file) > 0);
-    fclose(file);
-    return text;
-}
-
-static pl_task *load(fixture *f, const char *text)
-{
-    pl_task *task;
-    files_write(f->directory, "task.json", text);
-    assert_ok(f->ctx, pl_task_load(f->ctx, f->task, 0, NULL, &task));
-    return task;
-}
-
 static double last(const pl_fit_result *r, int parameter)
 {
     return r->values[(r->row_count - 1) * r->parameter_count + parameter];
@@ -84,7 +19,7 @@ static double last(const pl_fit_result *r, int parameter)
 
 static void every_method_reaches_the_truth(void **state)
 {
-    fixture *f = *state;
+    slope *f = *state;
     const struct {
         const char *task;
         int most;
@@ -99,7 +34,7 @@ static void every_method_reaches_the_truth(void **state)
         {TASK("\"method\": \"levenberg_marquardt\", \"stop_loss\": 1e-14", ""), 8},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        pl_task *task = load(f, cases[k].task);
+        pl_task *task = slope_task(f, cases[k].task);
         pl_fit_def def = pl_fit_def_default();
         pl_fit_result *r;
         assert_ok(f->ctx, pl_task_fit(task, &def, &r));
@@ -115,10 +50,10 @@ static void every_method_reaches_the_truth(void **state)
 
 static void writes_its_files(void **state)
 {
-    fixture *f = *state;
+    slope *f = *state;
     pl_task *task =
-        load(f, TASK("\"method\": \"levenberg_marquardt\", \"stop_loss\": 1e-14",
-                     ", \"gradient_check\": {\"step\": 1e-3, \"every\": 2, \"per_stage\": 1}"));
+        slope_task(f, TASK("\"method\": \"levenberg_marquardt\", \"stop_loss\": 1e-14",
+                           ", \"gradient_check\": {\"step\": 1e-3, \"every\": 2, \"per_stage\": 1}"));
     pl_fit_def def = pl_fit_def_default();
     pl_fit_result *r;
     def.directory = f->out[0];
@@ -126,8 +61,8 @@ static void writes_its_files(void **state)
     static const char *const names[] = {"checkpoint.json", "history.csv", "result.json",
                                         "report.html",     "loss.svg",    "parameters.svg"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        free(read_all(f->out[0], names[i]));
-    char *result = read_all(f->out[0], "result.json");
+        free(files_read(f->out[0], names[i]));
+    char *result = files_read(f->out[0], "result.json");
     assert_non_null(strstr(result, "\"standard_error\""));
     free(result);
     pl_fit_stages stages = pl_fit_measure(r);
@@ -147,7 +82,7 @@ static void writes_its_files(void **state)
 /* Free flight: q = q_0 + v t, so sigma_v = noise / (t sqrt(n) |direction|) for n vertices. */
 static void uncertainty_of_a_linear_problem(void **state)
 {
-    fixture *f = *state;
+    slope *f = *state;
     const char *const text =
         "{\"version\": 1, \"scene\": \"scene.json\", \"noise\": 0.002,"
         " \"unknowns\": [{\"name\": \"a\", \"quantity\": \"velocity\", \"direction\": [2, 0, 0], "
@@ -158,7 +93,7 @@ static void uncertainty_of_a_linear_problem(void **state)
         " \"loss\": [{\"kind\": \"positions\", \"weight\": 5}],"
         " \"scene_changes\": [{\"set\": \"colliders=[]\"}],"
         " \"optimizer\": {\"method\": \"levenberg_marquardt\", \"stop_loss\": 1e-20}}";
-    pl_task *task = load(f, text);
+    pl_task *task = slope_task(f, text);
     pl_fit_def def = pl_fit_def_default();
     pl_fit_result *r;
     assert_ok(f->ctx, pl_task_fit(task, &def, &r));
@@ -196,9 +131,9 @@ static const char *const long_tasks[] = {
 /* Interrupted after any number of steps, and resumed: the same history to the last bit. */
 static void resumed_equals_uninterrupted(void **state)
 {
-    fixture *f = *state;
+    slope *f = *state;
     for (size_t k = 0; k < sizeof long_tasks / sizeof *long_tasks; k++) {
-        pl_task *task = load(f, long_tasks[k]);
+        pl_task *task = slope_task(f, long_tasks[k]);
         pl_fit_def def = pl_fit_def_default();
         pl_fit_result *r;
         patience p;
@@ -219,11 +154,12 @@ static void resumed_equals_uninterrupted(void **state)
             assert_true(interruptions++ < 100);
             def.resume = true;
             pl_task_destroy(task); /* as a new process would */
-            task = load(f, long_tasks[k]);
+            task = slope_task(f, long_tasks[k]);
         }
         assert_true(interruptions > 0);
         pl_fit_result_free(task, r);
-        char *whole = read_all(f->out[0], "history.csv"), *pieces = read_all(f->out[1], "history.csv");
+        char *whole = files_read(f->out[0], "history.csv"),
+             *pieces = files_read(f->out[1], "history.csv");
         assert_string_equal(whole, pieces);
         free(whole);
         free(pieces);
@@ -236,13 +172,13 @@ static void resumed_equals_uninterrupted(void **state)
 /* Stopped while its target is simulated: at once, and nothing is spoilt for the next try. */
 static void stops_while_the_target_is_simulated(void **state)
 {
-    fixture *f = *state;
-    pl_task *task = load(f, long_tasks[2]);
+    slope *f = *state;
+    pl_task *task = slope_task(f, long_tasks[2]);
     pl_fit_def def = pl_fit_def_default();
     pl_fit_result *r, *again;
     def.report = false;
     assert_ok(f->ctx, pl_task_fit(task, &def, &r));
-    pl_task *other = load(f, long_tasks[2]);
+    pl_task *other = slope_task(f, long_tasks[2]);
     patience p = {4}; /* of the target's 15 steps */
     def.keep_going = lose_patience;
     def.user = &p;
@@ -264,11 +200,11 @@ static void stops_while_the_target_is_simulated(void **state)
 /* A fit that used up its iterations goes on with more of them, as if it had had them from the start. */
 static void more_iterations_continue(void **state)
 {
-    fixture *f = *state;
+    slope *f = *state;
     static const char *const fewer[] = {"optimizer.iterations=3"};
     pl_fit_def def = pl_fit_def_default();
     pl_fit_result *r;
-    pl_task *task = load(f, long_tasks[0]), *less;
+    pl_task *task = slope_task(f, long_tasks[0]), *less;
     assert_ok(f->ctx, pl_task_load(f->ctx, f->task, 1, fewer, &less));
     def.report = false;
     def.directory = f->out[0];
@@ -283,7 +219,7 @@ static void more_iterations_continue(void **state)
     assert_ok(f->ctx, pl_task_fit(task, &def, &r));
     assert_int_equal(r->iterations, 8);
     pl_fit_result_free(task, r);
-    char *whole = read_all(f->out[0], "history.csv"), *pieces = read_all(f->out[1], "history.csv");
+    char *whole = files_read(f->out[0], "history.csv"), *pieces = files_read(f->out[1], "history.csv");
     assert_string_equal(whole, pieces);
     free(whole);
     free(pieces);
@@ -294,8 +230,8 @@ static void more_iterations_continue(void **state)
 /* A write cut off in the middle leaves its half beside the checkpoint, which is still whole. */
 static void half_written_checkpoints_do_no_harm(void **state)
 {
-    fixture *f = *state;
-    pl_task *task = load(f, long_tasks[0]);
+    slope *f = *state;
+    pl_task *task = slope_task(f, long_tasks[0]);
     pl_fit_def def = pl_fit_def_default();
     pl_fit_result *r;
     patience p = {100};
@@ -311,7 +247,7 @@ static void half_written_checkpoints_do_no_harm(void **state)
     pl_fit_result_free(task, r);
 
     /* Damage to the checkpoint itself, or another task's, is said. */
-    char *good = read_all(f->out[0], "checkpoint.json");
+    char *good = files_read(f->out[0], "checkpoint.json");
     good[strlen(good) / 2] = '\0';
     files_write(f->out[0], "checkpoint.json", good);
     assert_int_equal(pl_task_fit(task, &def, &r), PL_ERROR_PARSE);
@@ -323,8 +259,8 @@ static void half_written_checkpoints_do_no_harm(void **state)
 
 static void other_checkpoints_are_refused(void **state)
 {
-    fixture *f = *state;
-    pl_task *task = load(f, long_tasks[3]);
+    slope *f = *state;
+    pl_task *task = slope_task(f, long_tasks[3]);
     pl_fit_def def = pl_fit_def_default();
     pl_fit_result *r;
     def.report = false;
@@ -335,7 +271,7 @@ static void other_checkpoints_are_refused(void **state)
     assert_ok(f->ctx, pl_task_fit(task, &def, &r));
     pl_fit_result_free(task, r);
     pl_task_destroy(task);
-    task = load(f, long_tasks[2]);
+    task = slope_task(f, long_tasks[2]);
     def.resume = true;
     assert_int_equal(pl_task_fit(task, &def, &r), PL_ERROR_ARGUMENT);
     assert_non_null(strstr(pl_context_error(f->ctx), "another task"));
@@ -405,7 +341,7 @@ static const char *const wrong[][2] = {
 
 static void wrong_files_are_explained(void **state)
 {
-    fixture *f = *state;
+    slope *f = *state;
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         pl_task *task = (pl_task *)f;
         files_write(f->directory, "task.json", wrong[k][0]);
@@ -420,7 +356,7 @@ static void wrong_files_are_explained(void **state)
 /* Overrides reach the task and its scene, and are blamed when they are wrong. */
 static void overrides_reach_task_and_scene(void **state)
 {
-    fixture *f = *state;
+    slope *f = *state;
     files_write(f->directory, "task.json", HEAD UNKNOWN "," LOSS "}");
     const char *const good[] = {"optimizer.iterations=7", "scene.time_step=0.02", "steps=3"};
     pl_task *task;
@@ -437,16 +373,16 @@ static void overrides_reach_task_and_scene(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_method_reaches_the_truth, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(writes_its_files, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(uncertainty_of_a_linear_problem, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(resumed_equals_uninterrupted, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(stops_while_the_target_is_simulated, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(more_iterations_continue, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(half_written_checkpoints_do_no_harm, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(other_checkpoints_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(wrong_files_are_explained, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(overrides_reach_task_and_scene, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_method_reaches_the_truth, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(writes_its_files, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(uncertainty_of_a_linear_problem, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(resumed_equals_uninterrupted, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(stops_while_the_target_is_simulated, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(more_iterations_continue, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(half_written_checkpoints_do_no_harm, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(other_checkpoints_are_refused, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(wrong_files_are_explained, slope_open, slope_close),
+        cmocka_unit_test_setup_teardown(overrides_reach_task_and_scene, slope_open, slope_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,5 @@
 /* What fits say about themselves: identified, or not and why. */
-#include "fit_files.h"
-
-#include "fit/fit.h"
-
-/* A block that slides down a slope of 20 degrees for 0.15 s; it would stick above mu = 0.364. */
-static const char *const scene_text =
-    "{\"version\": 1, \"time_step\": 0.01, \"steps\": 15,"
-    " \"bodies\": [{\"name\": \"block\", \"mesh\": {\"box\": {\"size\": [0.2, 0.1, 0.1], \"cell\": "
-    "0.1}},"
-    "   \"transform\": {\"rotate\": {\"axis\": [0, 1, 0], \"degrees\": 20}, \"translate\": [0, 0, "
-    "0.0001]},"
-    "   \"material\": {\"young\": 1e6}}],"
-    " \"forces\": [{\"body\": \"block\", \"per\": \"mass\", \"value\": [0, 0, 0]}],"
-    " \"colliders\": [{\"name\": \"slope\", \"shape\": {\"half_space\": {}}, \"friction\": 0.1,"
-    "   \"rotate\": {\"axis\": [0, 1, 0], \"degrees\": 20}}]}";
+#include "fit_slope.h"
 
 #define HEAD "{\"version\": 1, \"scene\": \"scene.json\", "
 #define MU(more)                                                                                       \
@@ -23,23 +9,10 @@ static const char *const scene_text =
 #define MEASURED  "\"loss\": [{\"kind\": \"positions\", \"target\": \"target.csv\"}], "
 #define LM        "\"optimizer\": {\"method\": \"levenberg_marquardt\"}"
 
-typedef struct fixture {
-    char directory[64], task[128], out[128];
-    pl_context *ctx;
-} fixture;
-
-static pl_task *load(fixture *f, const char *text)
-{
-    pl_task *task;
-    files_write(f->directory, "task.json", text);
-    assert_ok(f->ctx, pl_task_load(f->ctx, f->task, 0, NULL, &task));
-    return task;
-}
-
 /* target.csv: the block's vertices after the last step at mu = 0.1, moved by up to `noise` m. */
-static void write_target(fixture *f, double noise, double sideways)
+static void write_target(slope *f, double noise, double sideways)
 {
-    pl_task *task = load(f, HEAD TRUE_MU SIMULATED LM "}");
+    pl_task *task = slope_task(f, HEAD TRUE_MU SIMULATED LM "}");
     assert_ok(f->ctx, pl_task_complete(task, NULL, NULL));
     const pl_loss_term *term = &task->terms[0];
     char path[128], *text = calloc(1, 1 << 16);
@@ -61,26 +34,8 @@ static void write_target(fixture *f, double noise, double sideways)
 
 static int set_up(void **state)
 {
-    fixture *f = calloc(1, sizeof *f);
-    char directory[64];
-    files_make(directory);
-    files_write(directory, "scene.json", scene_text);
-    memcpy(f->directory, directory, sizeof directory);
-    snprintf(f->task, sizeof f->task, "%s/task.json", directory);
-    snprintf(f->out, sizeof f->out, "%s/out", directory);
-    f->ctx = test_context(1);
-    write_target(f, 1e-3, 0);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    fixture *f = *state;
-    pl_context_destroy(f->ctx);
-    files_remove(f->out);
-    files_remove(f->directory);
-    free(f);
+    slope_open(state);
+    write_target(*state, 1e-3, 0);
     return 0;
 }
 
@@ -94,9 +49,9 @@ typedef struct expected {
     } reasons[4];
 } expected;
 
-static void check(fixture *f, const expected *e, bool uncertainty)
+static void check(slope *f, const expected *e, bool uncertainty)
 {
-    pl_task *task = load(f, e->task);
+    pl_task *task = slope_task(f, e->task);
     pl_fit_def def = pl_fit_def_default();
     pl_fit_result *r;
     def.uncertainty = uncertainty;
@@ -261,8 +216,8 @@ static void fits_on_their_way_are_told(void **state)
 /* A fit that stopped because simulations failed, made by hand. */
 static void failed_steps_are_told(void **state)
 {
-    fixture *f = *state;
-    pl_task *task = load(f, HEAD TRUE_MU SIMULATED LM "}");
+    slope *f = *state;
+    pl_task *task = slope_task(f, HEAD TRUE_MU SIMULATED LM "}");
     pl_fit fit = {.ctx = f->ctx, .task = task, .shown = 1, .names = {"mu"}, .width = PL_ROW_HEAD + 3};
     const pl_problem problem = {
         .n = 1, .lower = task->lower, .upper = task->upper, .residual_count = 1};
@@ -294,28 +249,17 @@ static void failed_steps_are_told(void **state)
     pl_task_destroy(task);
 }
 
-static char *read_file(const fixture *f, const char *name)
-{
-    char path[256], *text = calloc(1, 1 << 24);
-    snprintf(path, sizeof path, "%s/%s", f->out, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_true(fread(text, 1, (1 << 24) - 1, file) > 0);
-    fclose(file);
-    return text;
-}
-
 /* result.json and the report say the same. */
 static void files_tell_it(void **state)
 {
-    fixture *f = *state;
-    pl_task *task = load(f, HEAD MU("\"initial\": 0.3, \"lower\": 0.2, \"upper\": 1") MEASURED LM
-                         ", \"noise\": 1e-3}");
+    slope *f = *state;
+    pl_task *task = slope_task(f, HEAD MU("\"initial\": 0.3, \"lower\": 0.2, \"upper\": 1") MEASURED LM
+                               ", \"noise\": 1e-3}");
     pl_fit_def def = pl_fit_def_default();
     pl_fit_result *r;
-    def.directory = f->out;
+    def.directory = f->out[0];
     assert_ok(f->ctx, pl_task_fit(task, &def, &r));
-    char *result = read_file(f, "result.json"), *report = read_file(f, "report.html");
+    char *result = files_read(f->out[0], "result.json"), *report = files_read(f->out[0], "report.html");
     assert_non_null(strstr(result, "\"identified\": false"));
     assert_non_null(strstr(result, "\"doubt\": \"bound\""));
     assert_non_null(strstr(result, r->verdict));
@@ -330,13 +274,13 @@ static void files_tell_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(good_fits_are_identified, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bounds_are_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(residuals_are_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(open_directions_are_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(fits_on_their_way_are_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(failed_steps_are_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(files_tell_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(good_fits_are_identified, set_up, slope_close),
+        cmocka_unit_test_setup_teardown(bounds_are_told, set_up, slope_close),
+        cmocka_unit_test_setup_teardown(residuals_are_told, set_up, slope_close),
+        cmocka_unit_test_setup_teardown(open_directions_are_told, set_up, slope_close),
+        cmocka_unit_test_setup_teardown(fits_on_their_way_are_told, set_up, slope_close),
+        cmocka_unit_test_setup_teardown(failed_steps_are_told, set_up, slope_close),
+        cmocka_unit_test_setup_teardown(files_tell_it, set_up, slope_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
