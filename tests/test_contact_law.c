@@ -286,6 +286,47 @@ static void test_least_change(void **state)
     }
 }
 
+/* Every u is a point of the law at any tau, and along it the law changes as pl_law_along says. */
+static void test_points_by_their_difference(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    for (int i = 0; i < REGIMES; i++) {
+        const pl_law *law = &regimes[i].law;
+        double u[3], delta[3], lambda[3], by_tau;
+        pl_law_bend bend;
+        pl_law_linear at;
+        closed_form(law, regimes[i].delta, lambda);
+        for (int k = 0; k < 3; k++)
+            u[k] = regimes[i].delta[k] - law->rho * lambda[k];
+        pl_law_at(law, law->epsilon2, u, delta, lambda, &bend);
+        for (int k = 0; k < 3; k++) /* of u's digits, what is small beside the other has few */
+            assert_close(delta[k], regimes[i].delta[k], 1e-6 * pl_norm3(u) + 1e-9 * fabs(delta[k]));
+        assert_close(delta[0] * lambda[0], law->epsilon2, 1e-14 * law->epsilon2);
+        pl_law_along(law, delta, lambda, &at, &by_tau);
+        double across = fmin(bend.friction, bend.normal), step[3], d_tau = 1e-5 * law->epsilon2;
+        for (int k = 0; k < 3; k++)
+            step[k] = 1e-5 * (isfinite(across) ? across : pl_norm3(u)) * test_random(&seed);
+        double d_delta[3], d_lambda[3], left[3], right[3];
+        for (int sign = -1; sign <= 1; sign += 2) {
+            double to[3], d[3], l[3];
+            for (int k = 0; k < 3; k++)
+                to[k] = u[k] + sign * step[k];
+            pl_law_at(law, law->epsilon2 + sign * d_tau, to, d, l, &bend);
+            for (int k = 0; k < 3; k++) {
+                d_delta[k] = sign < 0 ? -d[k] : 0.5 * (d_delta[k] + d[k]);
+                d_lambda[k] = sign < 0 ? -l[k] : 0.5 * (d_lambda[k] + l[k]);
+            }
+        }
+        pl_mat3_vec(at.d_delta, d_delta, left);
+        pl_mat3_vec(at.d_lambda, d_lambda, right);
+        double size = pl_norm3(left) + pl_norm3(right);
+        for (int k = 0; k < 3; k++)
+            assert_close(left[k] + right[k], k == 0 ? by_tau * d_tau : 0,
+                         1e-5 * size); /* at u_f = 0 the second derivative jumps */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_other_points_are_not),
         cmocka_unit_test(test_newton_matrix),
         cmocka_unit_test(test_least_change),
+        cmocka_unit_test(test_points_by_their_difference),
         cmocka_unit_test(test_derivative_of_the_solution),
         cmocka_unit_test(test_resolve_does_not_cancel),
         cmocka_unit_test(test_limits),

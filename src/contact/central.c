@@ -1,49 +1,41 @@
-/* An interior-point method for the contact law. */
+/* Pseudo-arclength continuation down the central path of the contact law. */
 #include "contact/central.h"
 
 #include "core/vec.h"
 
 #include <cblas.h>
 
-#define MAX_ITERATIONS 50
-#define JAMMED         0.01 /* of a step; */
-#define MOST_JAMS      4    /* so many in a row, and it starts again */
+#define MAX_ITERATIONS 400
 #define START          0.3  /* of the motion without forces: how far apart contacts are at first */
-#define NEARLY         10   /* times eps^2: products below this are brought there by Newton's method */
-#define CLOSE          1e-6 /* relative error of the products at the end */
-#define SOON           0.1  /* relative error from which on Newton's steps are its full length */
-#define CORRECTED      0.9  /* of the plain step that the corrected one may be short of */
+#define WIDE           10   /* times eps^2: tau at first, at least */
+#define FIRST          0.5  /* bends: length of the first step */
+#define SHORTEST       1e-6 /* bends: of the last that is tried */
+#define SHORTER        0.5  /* times, after a step that was too long */
+#define LONGER         1.6  /* times, at most, after one that was not */
+#define AIM            0.25 /* bends: what a step's first correction should be */
+#define FARTHEST       0.8  /* of sigma: what a step may take of it */
+#define CORRECTIONS    4    /* of a step, at most: */
+#define WILD           2.0  /* bends: one that says nothing */
+#define CONTRACTS      0.5  /* of the one before */
+#define ON_PATH        0.4  /* bends: after this one the point is on the path, */
+#define CLOSE          1e-6 /* relative error at the end, */
+#define ROUNDED        0.1  /* bends: or after this correction, where rounding leaves no less */
 
-/* How carefully it goes: what of a positive number a step may take, the least part of tau to aim for,
- * how much delta's own equation holds tau up, how uneven the products may become. */
-typedef struct care {
-    double take, least, hold, even;
-} care;
-
-static const care cares[] = {
-    {0.9, 1e-3, 1, 0.01},  {0.99, 1e-3, 1, 0.01}, {0.8, 0.1, 3, 0.01},
-    {0.95, 1e-3, 1, 1e-3}, {0.7, 0.2, 1, 0.05},
-};
-
-typedef struct path {
-    pl_context *ctx;
+/* A walk along the path. */
+typedef struct walk {
+    pl_path *p;
     pl_central *c;
-    pl_contact_system *system;
-    const pl_coupling *on;
-    const double *b, *origin;
-    pl_law_linear *linear;
-    care with;
-} path;
+    double sigma;   /* at the point */
+    double d_sigma; /* of the direction */
+    bool back;      /* det S < 0 at the last evaluation */
+} walk;
 
-enum { VECTORS = 13 };
+enum { VECTORS = 11 };
 
 static void vectors_of(pl_central *c, double **out[VECTORS])
 {
-    double **all[VECTORS] = {
-        &c->delta,        &c->lambda,      &c->off,         &c->ahead_delta,  &c->ahead_lambda,
-        &c->step_delta,   &c->step_lambda, &c->other_delta, &c->other_lambda, &c->trial_delta,
-        &c->trial_lambda, &c->rhs,         &c->moved,
-    };
+    double **all[VECTORS] = {&c->u,          &c->to,    &c->delta,   &c->lambda, &c->off,   &c->pull,
+                             &c->correction, &c->along, &c->tangent, &c->rhs,    &c->forces};
     memcpy(out, all, sizeof all);
 }
 
@@ -53,6 +45,8 @@ void pl_central_free(pl_context *ctx, pl_central *c)
     vectors_of(c, vectors);
     for (int k = 0; k < VECTORS; k++)
         pl_free(ctx, *vectors[k]);
+    pl_free(ctx, c->bend);
+    pl_free(ctx, c->base);
     *c = (pl_central){0};
 }
 
@@ -66,6 +60,8 @@ pl_status pl_central_reserve(pl_context *ctx, pl_central *c, int m)
     vectors_of(c, vectors);
     for (int k = 0; k < VECTORS; k++)
         PL_NEW(ctx, *vectors[k], 3 * m, fail);
+    PL_NEW(ctx, c->bend, m, fail);
+    PL_NEW(ctx, c->base, m, fail);
     c->capacity = m;
     return PL_OK;
 fail:
@@ -73,373 +69,265 @@ fail:
     return status;
 }
 
-/* ---- The law of one contact ---- */
+/* ---- How the law bends ---- */
 
-static double slip_of(const double delta[3])
+/* x y, measured by how the law of one contact bends at u: along u_n, along a, across u_f. */
+static double in_bends(const double u[3], const pl_law_bend *bend, const double x[3], const double y[3])
 {
-    return hypot(delta[1], delta[2]);
+    double length = hypot(u[1], u[2]), across = fmax(bend->friction, length);
+    double d[2] = {length > 0 ? u[1] / length : 1, length > 0 ? u[2] / length : 0};
+    return x[0] * y[0] / (bend->normal * bend->normal) +
+           (d[0] * x[1] + d[1] * x[2] + bend->lean * x[0]) *
+               (d[0] * y[1] + d[1] * y[2] + bend->lean * y[0]) / (bend->friction * bend->friction) +
+           (d[0] * x[2] - d[1] * x[1]) * (d[0] * y[2] - d[1] * y[1]) / (across * across);
 }
 
-static double x_hat_of(const pl_law *law, const double delta[3])
+/* The largest of all contacts, and sigma. */
+static double size_of(int m, const double *u, const pl_law_bend *bend, const double *x, double by_sigma)
 {
-    return delta[0] / law->mu + slip_of(delta);
+    double most = 0;
+    for (int c = 0; c < m; c++)
+        most = fmax(most, in_bends(u + 3 * c, &bend[c], x + 3 * c, x + 3 * c));
+    return sqrt(most + by_sigma * by_sigma);
 }
 
-/* mu lambda_n - |lambda_f| */
-static double room_of(const pl_law *law, const double lambda[3])
+/* c->to = from + t du, but that the length of u_f and its direction change evenly: it is turned, not
+ * drawn out. */
+static void go(const walk *w, const double *from, double t, const double *du)
 {
-    return law->mu * lambda[0] - hypot(lambda[1], lambda[2]);
-}
-
-static void residual_of(const pl_law *law, double tau, const double delta[3], const double lambda[3],
-                        double r[3])
-{
-    r[0] = law->two_way ? delta[0] : delta[0] * lambda[0] - tau;
-    for (int k = 1; k < 3; k++)
-        r[k] = law->mu == 0 ? lambda[k]
-                            : law->mu * lambda[0] * delta[k] + x_hat_of(law, delta) * lambda[k];
-}
-
-/* What brings the residuals to lengths of the size of what is off. */
-static void scales_of(const pl_law *law, const double delta[3], const double lambda[3], double scale[2])
-{
-    double rho = law->rho;
-    scale[0] = law->two_way ? 1 : rho / (rho * lambda[0] + delta[0]);
-    scale[1] = law->mu == 0 ? rho : rho / (rho * law->mu * lambda[0] + x_hat_of(law, delta));
-}
-
-/* A d(delta) + B d(lambda), complete: without the turning of delta_f, or what the normal pair does to
- * friction, half the steps fail. delta includes what gives, which is counted with d_lambda. */
-static void linearise(const pl_law *law, const double delta[3], const double lambda[3],
-                      pl_law_linear *out)
-{
-    double scale[2], slip = slip_of(delta), mu = law->mu;
-    scales_of(law, delta, lambda, scale);
-    memset(out, 0, sizeof *out);
-    out->d_delta[0] = scale[0] * (law->two_way ? 1 : lambda[0]);
-    out->d_lambda[0] = scale[0] * (law->two_way ? 0 : delta[0]);
-    for (int r = 1; r < 3; r++) {
-        double *a = out->d_delta + 3 * r, *b = out->d_lambda + 3 * r;
-        b[r] = scale[1] * (mu == 0 ? 1 : x_hat_of(law, delta));
-        if (mu == 0)
-            continue;
-        a[0] = scale[1] * lambda[r] / mu;
-        a[r] = scale[1] * mu * lambda[0];
-        b[0] = scale[1] * mu * delta[r];
-        for (int k = 1; k < 3 && slip > 0; k++)
-            a[k] += scale[1] * lambda[r] * delta[k] / slip;
+    for (int c = 0; c < w->p->on->count; c++) {
+        const double *u = from + 3 * c, *by = du + 3 * c;
+        double *to = w->c->to + 3 * c, length = hypot(u[1], u[2]);
+        double along = length > 0 ? t * (u[1] * by[1] + u[2] * by[2]) / length : 0;
+        bool turns = 2 * fabs(t) * hypot(by[1], by[2]) < length;
+        for (int k = 0; k < 3; k++)
+            to[k] = u[k] + t * by[k];
+        double scale = turns ? (length + along) / hypot(to[1], to[2]) : 1;
+        to[1] *= scale, to[2] *= scale;
     }
-    for (int r = 0; r < 3; r++)
-        out->d_lambda[3 * r] += law->compliance * out->d_delta[3 * r];
+}
+
+/* ---- The curve ---- */
+
+/* out = W x with what gives */
+static void couple(const pl_path *p, const double *x, double *out)
+{
+    pl_contact_system_couple(p->ctx, p->system, p->on, x, out);
+    for (int c = 0; c < p->on->count; c++)
+        out[3 * c] += p->on->laws[c].compliance * x[3 * c];
+}
+
+/* The law at u. */
+static void resolve(const pl_path *p, pl_central *c, const double *u, double tau)
+{
+    for (int k = 0; k < p->on->count; k++)
+        pl_law_at(&p->on->laws[k], tau, u + 3 * k, c->delta + 3 * k, c->lambda + 3 * k, &c->bend[k]);
+}
+
+/* c->off = delta - b - W (lambda - origin) - (tau - eps^2) pull */
+static void find_off(const pl_path *p, pl_central *c, double tau)
+{
+    int m = p->on->count;
+    double more = tau - p->on->laws[0].epsilon2;
+    for (int i = 0; i < 3 * m; i++)
+        c->rhs[i] = c->lambda[i] - p->origin[i];
+    couple(p, c->rhs, c->off);
+    for (int i = 0; i < 3 * m; i++)
+        c->off[i] = c->delta[i] - p->b[i] - c->off[i] - more * c->pull[i];
+    for (int k = 0; k < m; k++) /* what gives, gives by all of lambda */
+        c->off[3 * k] -= p->on->laws[k].compliance * p->origin[3 * k];
+}
+
+/* du for S d(lambda) = rhs - D_delta more, d(delta) = W d(lambda) + more, with more = by [3 m] times t.
+ */
+static void solve(const pl_path *p, pl_central *c, const double *by, double t, double *du)
+{
+    for (int k = 0; k < p->on->count; k++) {
+        double pulled[3];
+        pl_mat3_vec(p->linear[k].d_delta, by + 3 * k, pulled);
+        pl_axpy3(-t, pulled, c->rhs + 3 * k);
+    }
+    pl_contact_system_apply(p->system, p->on, p->linear, c->rhs, c->forces);
+    couple(p, c->forces, du);
+    for (int i = 0; i < 3 * p->on->count; i++)
+        du[i] += t * by[i] - p->on->laws[i / 3].rho * c->forces[i];
+}
+
+/* The law and the curve's equation at (u, sigma), Newton's correction, and du/dsigma along the curve;
+ * false where S is singular or numbers are lost. */
+static bool evaluate(walk *w, const double *u, double sigma)
+{
+    pl_path *p = w->p;
+    pl_central *c = w->c;
+    int m = p->on->count;
+    resolve(p, c, u, sigma * sigma);
+    find_off(p, c, sigma * sigma);
+    memset(c->correction, 0, sizeof *c->correction * 3 * (size_t)m);
+    for (int k = 0; k < m; k++) { /* the right-hand side of `along` waits there */
+        pl_law_along(&p->on->laws[k], c->delta + 3 * k, c->lambda + 3 * k, &p->linear[k],
+                     &c->correction[3 * k]);
+        c->correction[3 * k] *= 2 * sigma;
+    }
+    p->iterations++;
+    if (!pl_contact_system_factor(p->ctx, p->system, p->on, p->linear))
+        return false;
+    w->back = pl_contact_system_mirrors(p->system, p->on);
+    memcpy(c->rhs, c->correction, sizeof *c->rhs * 3 * (size_t)m);
+    solve(p, c, c->pull, 2 * sigma, c->along);
+    memset(c->rhs, 0, sizeof *c->rhs * 3 * (size_t)m);
+    solve(p, c, c->off, -1, c->correction);
+    for (int i = 0; i < 3 * m; i++)
+        if (!isfinite(c->correction[i]) || !isfinite(c->along[i]))
+            return false;
+    return true;
 }
 
 /* ---- Steps ---- */
 
-/* out = W x with what gives */
-static void couple(const path *s, const double *x, double *out)
+/* The direction of the curve at the point, where it was last evaluated, or nearly: one bend long, and
+ * towards eps^2. */
+static void turn(walk *w)
 {
-    pl_contact_system_couple(s->ctx, s->system, s->on, x, out);
-    for (int c = 0; c < s->on->count; c++)
-        out[3 * c] += s->on->laws[c].compliance * x[3 * c];
-}
-
-static void find_off(const path *s)
-{
-    pl_central *c = s->c;
-    int m = s->on->count;
+    pl_central *c = w->c;
+    int m = w->p->on->count;
+    memcpy(c->base, c->bend, sizeof *c->base * (size_t)m);
+    w->d_sigma = (w->back ? 1 : -1) / size_of(m, c->u, c->base, c->along, 1 / w->sigma);
     for (int i = 0; i < 3 * m; i++)
-        c->rhs[i] = c->lambda[i] - s->origin[i];
-    couple(s, c->rhs, c->moved);
-    for (int i = 0; i < 3 * m; i++)
-        c->off[i] = c->delta[i] - s->b[i] - c->moved[i];
-    for (int k = 0; k < m; k++) /* what gives, gives by all of lambda */
-        c->off[3 * k] -= s->on->laws[k].compliance * s->origin[3 * k];
+        c->tangent[i] = w->d_sigma * c->along[i];
 }
 
-/* The step that brings the products to tau; with a step `ahead` also what is quadratic in it, of the
- * part `a` of it that can be made. */
-static bool find_step(const path *s, double tau, bool ahead, double a, double *d_delta,
-                      double *d_lambda)
+/* How much sigma has to change with Newton's correction so that both together are across the step. */
+static double across(const walk *w)
 {
-    pl_central *c = s->c;
-    int m = s->on->count;
-    for (int k = 0; k < m; k++) {
-        const pl_law *law = &s->on->laws[k];
-        const double *delta = c->delta + 3 * k, *lambda = c->lambda + 3 * k;
-        double r[3], scale[2], pulled[3];
-        residual_of(law, tau, delta, lambda, r);
-        if (ahead) {
-            double to_delta[3], to_lambda[3], there[3], here[3];
-            for (int i = 0; i < 3; i++) {
-                to_delta[i] = delta[i] + a * c->ahead_delta[3 * k + i];
-                to_lambda[i] = lambda[i] + a * c->ahead_lambda[3 * k + i];
-            }
-            residual_of(law, 0, to_delta, to_lambda, there);
-            residual_of(law, 0, delta, lambda, here);
-            for (int i = 0; i < 3; i++)
-                r[i] += there[i] - (1 - a) * here[i];
-        }
-        scales_of(law, delta, lambda, scale);
-        pl_mat3_vec(s->linear[k].d_delta, c->off + 3 * k, pulled);
-        for (int i = 0; i < 3; i++)
-            c->rhs[3 * k + i] = pulled[i] - scale[i > 0] * r[i];
+    const pl_central *c = w->c;
+    double by_newton = 0, by_sigma = w->d_sigma / (w->sigma * w->sigma);
+    for (int k = 0; k < w->p->on->count; k++) {
+        const double *u = c->u + 3 * k, *tangent = c->tangent + 3 * k;
+        by_newton += in_bends(u, &c->base[k], tangent, c->correction + 3 * k);
+        by_sigma += in_bends(u, &c->base[k], tangent, c->along + 3 * k);
     }
-    pl_contact_system_apply(s->system, s->on, s->linear, c->rhs, d_lambda);
-    couple(s, d_lambda, d_delta);
-    cblas_daxpy(3 * m, -1, c->off, 1, d_delta, 1);
-    for (int i = 0; i < 3 * m; i++)
-        if (!isfinite(d_lambda[i]) || !isfinite(d_delta[i]))
-            return false;
-    return true;
+    return -by_newton / by_sigma;
 }
 
-/* How fast mu lambda_n - |lambda_f| changes along a step, turning left out. */
-static double room_rate(const pl_law *law, const double lambda[3], const double step[3])
+/* What delta lacks of being b + W (lambda - origin) where it was last evaluated, relative to it. */
+static double error_of(const walk *w)
 {
-    double force = hypot(lambda[1], lambda[2]);
-    double along =
-        force > 0 ? (lambda[1] * step[1] + lambda[2] * step[2]) / force : hypot(step[1], step[2]);
-    return law->mu * step[0] - along;
-}
-
-/* The longest step, at most all of it, that takes no more than `take` of what has to stay positive. */
-static double longest(const path *s, double take, const double *d_delta, const double *d_lambda)
-{
-    const pl_central *c = s->c;
-    double most = 1;
-    for (int k = 0; k < s->on->count; k++) {
-        const pl_law *law = &s->on->laws[k];
-        const double *l = c->lambda + 3 * k, *dl = d_lambda + 3 * k;
-        double here[3] = {c->delta[3 * k], l[0], room_of(law, l)};
-        double rate[3] = {d_delta[3 * k], dl[0], room_rate(law, l, dl)};
-        for (int i = 0; i < (law->mu > 0 ? 3 : 2) && !law->two_way; i++)
-            if (rate[i] < 0)
-                most = fmin(most, take * here[i] / -rate[i]);
-    }
-    return most;
-}
-
-/* The point a part t of the step away. Where friction would leave its cone by going straight, it goes
- * along it: a detour that moves what other contacts are coupled to, so that at the end of the path it
- * is the step that has to be shorter; false if so. */
-static bool go(const path *s, double t, double take, bool straight)
-{
-    pl_central *c = s->c;
-    for (int i = 0; i < 3 * s->on->count; i++) {
-        c->trial_delta[i] = c->delta[i] + t * c->step_delta[i];
-        c->trial_lambda[i] = c->lambda[i] + t * c->step_lambda[i];
-    }
-    for (int k = 0; k < s->on->count; k++) {
-        const pl_law *law = &s->on->laws[k];
-        double *to = c->trial_lambda + 3 * k;
-        const double *from = c->lambda + 3 * k;
-        double room = room_of(law, from);
-        if (law->mu == 0 || room_of(law, to) >= (1 - take) * room)
-            continue;
-        if (straight)
-            return false;
-        double kept = room + t * room_rate(law, from, c->step_lambda + 3 * k);
-        double length = hypot(to[1], to[2]), wanted = fmax(law->mu * to[0] - kept, 0);
-        to[1] *= wanted / length;
-        to[2] *= wanted / length;
-    }
-    return true;
-}
-
-/* The mean of delta_n lambda_n. */
-static double mean_product(const path *s, const double *delta, const double *lambda)
-{
-    double sum = 0;
-    int count = 0;
-    for (int k = 0; k < s->on->count; k++)
-        if (!s->on->laws[k].two_way) {
-            sum += delta[3 * k] * lambda[3 * k];
-            count++;
-        }
-    return count > 0 ? sum / count : 0;
-}
-
-/* Whether no product is left far behind the others, or those that are do not fall. */
-static bool is_even(const path *s, double tau)
-{
-    const pl_central *c = s->c;
-    double least =
-        fmin(mean_product(s, c->trial_delta, c->trial_lambda), mean_product(s, c->delta, c->lambda));
-    least = s->with.even * fmax(tau, least);
-    for (int k = 0; k < s->on->count; k++) {
-        const pl_law *law = &s->on->laws[k];
-        const double *d = c->delta + 3 * k, *l = c->lambda + 3 * k;
-        const double *to_d = c->trial_delta + 3 * k, *to_l = c->trial_lambda + 3 * k;
-        if (law->two_way)
-            continue;
-        double product = to_d[0] * to_l[0];
-        if (product < least && product < d[0] * l[0])
-            return false;
-        if (law->mu == 0)
-            continue;
-        product = x_hat_of(law, to_d) * room_of(law, to_l);
-        if (product < least && product < x_hat_of(law, d) * room_of(law, l))
-            return false;
-    }
-    return true;
-}
-
-/* ---- Where it stands ---- */
-
-/* What is off, as work a contact. */
-static double work_off(const path *s)
-{
-    const pl_central *c = s->c;
-    double sum = 0;
-    for (int i = 0; i < 3 * s->on->count; i++)
-        sum += fabs(c->off[i] * c->lambda[i]);
-    return sum / s->on->count;
-}
-
-/* Whether Newton's method at eps^2 will do from here. */
-static bool is_near(const path *s)
-{
-    const pl_central *c = s->c;
-    double epsilon2 = s->on->laws[0].epsilon2;
-    if (!(work_off(s) < NEARLY * epsilon2))
-        return false;
-    for (int k = 0; k < s->on->count; k++) {
-        const pl_law *law = &s->on->laws[k];
-        double normal = c->delta[3 * k] * c->lambda[3 * k] / epsilon2;
-        double friction =
-            law->mu > 0 ? x_hat_of(law, c->delta + 3 * k) * room_of(law, c->lambda + 3 * k) / epsilon2
-                        : 1;
-        if (!law->two_way &&
-            !(normal > 0.05 && normal < NEARLY && friction > 0.05 && friction < 2 * NEARLY))
-            return false;
-    }
-    return true;
-}
-
-/* The largest relative error of the law at eps^2, delta's own equation included. */
-static double error_of(const path *s)
-{
-    const pl_central *c = s->c;
+    const pl_central *c = w->c;
     double most = 0;
-    for (int k = 0; k < s->on->count; k++) {
-        const pl_law *law = &s->on->laws[k];
-        const double *d = c->delta + 3 * k, *l = c->lambda + 3 * k, *off = c->off + 3 * k;
-        double r[3];
-        if (law->two_way) {
-            most = fmax(most, fabs(d[0] - off[0]) / (law->rho * (fabs(l[0]) + 1e-12)));
-            continue;
-        }
-        residual_of(law, law->epsilon2, d, l, r);
-        most = fmax(most, fmax(fabs(r[0]) / law->epsilon2, fabs(off[0]) / d[0]));
+    for (int k = 0; k < w->p->on->count; k++) {
+        const pl_law *law = &w->p->on->laws[k];
+        const double *d = c->delta + 3 * k, *off = c->off + 3 * k;
+        double apart = law->two_way ? law->rho * (fabs(c->lambda[3 * k]) + 1e-12) : d[0];
+        most = fmax(most, fabs(off[0]) / apart);
         if (law->mu > 0)
-            most = fmax(most, fmax(hypot(r[1], r[2]) / (law->mu * l[0]), hypot(off[1], off[2])) /
-                                  x_hat_of(law, d));
+            most = fmax(most, hypot(off[1], off[2]) / (d[0] / law->mu + hypot(d[1], d[2])));
     }
     return most;
 }
 
-/* ---- The way down ---- */
-
-/* Forces that push all contacts about as far apart as the free motion brings them too close. */
-static void start(const path *s)
+/* Brings (c->to, *sigma) back to the path. *first gets the first correction, in bends. */
+static bool correct(walk *w, double *sigma, double *first)
 {
-    pl_central *c = s->c;
+    pl_central *c = w->c;
+    int m = w->p->on->count;
+    double last = INFINITY, least = sqrt(w->p->on->laws[0].epsilon2);
+    for (int k = 0; k < CORRECTIONS; k++) {
+        if (!evaluate(w, c->to, *sigma))
+            return false;
+        double d_sigma = across(w);
+        cblas_daxpy(3 * m, d_sigma, c->along, 1, c->correction, 1);
+        double size = size_of(m, c->to, c->bend, c->correction, d_sigma / *sigma);
+        *first = k == 0 ? size : *first;
+        if (!(size < fmin(WILD, CONTRACTS * last)) || !(*sigma + d_sigma > least))
+            return false;
+        go(w, c->to, 1, c->correction);
+        *sigma += d_sigma;
+        if (size < ON_PATH)
+            return true;
+        last = size;
+    }
+    return false;
+}
+
+/* Brings c->to to the path's end, and as close as rounding lets it. */
+static bool finish(walk *w, double sigma)
+{
+    pl_central *c = w->c;
+    double last = INFINITY;
+    for (int k = 0; k < 2 * CORRECTIONS; k++) {
+        if (!evaluate(w, c->to, sigma))
+            return false;
+        double size = size_of(w->p->on->count, c->to, c->bend, c->correction, 0);
+        if (error_of(w) < CLOSE || (size < ROUNDED && size > CONTRACTS * last))
+            return true;
+        if (!(size < WILD))
+            return false;
+        go(w, c->to, 1, c->correction);
+        last = size;
+    }
+    return false;
+}
+
+/* A step of about *length, which becomes that of the next; false when there is none. */
+static bool step(walk *w, double *length, bool *end)
+{
+    pl_central *c = w->c;
+    double last = sqrt(w->p->on->laws[0].epsilon2), longer = LONGER;
+    turn(w);
+    for (; *length > SHORTEST && w->p->iterations < MAX_ITERATIONS; *length *= SHORTER, longer = 1) {
+        double first = INFINITY;
+        if (w->d_sigma < 0)
+            *length = fmin(*length, FARTHEST * w->sigma / -w->d_sigma);
+        *end = w->sigma + *length * w->d_sigma <= last;
+        if (*end)
+            *length = (last - w->sigma) / w->d_sigma;
+        double sigma = *end ? last : w->sigma + *length * w->d_sigma;
+        go(w, c->u, *length, c->tangent);
+        if (*end ? !finish(w, sigma) : !correct(w, &sigma, &first))
+            continue;
+        double *swap = c->u;
+        c->u = c->to, c->to = swap;
+        w->sigma = sigma;
+        *length *= fmin(fmax(sqrt(AIM / first), SHORTER), longer);
+        return true;
+    }
+    return false;
+}
+
+/* tau at first: forces push all contacts about as far apart as the motion without them brings them too
+ * close. */
+static double first_tau(const pl_path *p, pl_central *c)
+{
     double most = 0, rho = 0;
-    int m = s->on->count;
-    for (int k = 0; k < m; k++)
-        rho += s->on->laws[k].rho / m;
-    couple(s, s->origin, c->moved);
+    int m = p->on->count;
+    couple(p, p->origin, c->off);
     for (int k = 0; k < m; k++) {
         double free[3];
-        for (int i = 0; i < 3; i++)
-            free[i] = s->b[3 * k + i] - c->moved[3 * k + i];
-        free[0] += s->on->laws[k].compliance * s->origin[3 * k];
+        pl_sub3(p->b + 3 * k, c->off + 3 * k, free);
+        free[0] += p->on->laws[k].compliance * p->origin[3 * k];
         most = fmax(most, pl_norm3(free));
+        rho += p->on->laws[k].rho / m;
     }
-    double tau = fmax(START * most * START * most / rho, NEARLY * s->on->laws[0].epsilon2);
-    memset(c->delta, 0, sizeof(double) * 3 * (size_t)m);
-    memset(c->lambda, 0, sizeof(double) * 3 * (size_t)m);
-    for (int k = 0; k < m; k++)
-        if (!s->on->laws[k].two_way) {
-            c->lambda[3 * k] = sqrt(tau / s->on->laws[k].rho);
-            c->delta[3 * k] = sqrt(tau * s->on->laws[k].rho);
-        }
+    return fmax(START * most * START * most / rho, WIDE * p->on->laws[0].epsilon2);
 }
 
-/* The step of an iteration on its way down, into step_*; returns the tau that it aims for. */
-static double step_down(const path *s)
+bool pl_central_solve(pl_path *p, pl_central *c)
 {
-    pl_central *c = s->c;
-    size_t size = sizeof(double) * 3 * (size_t)s->on->count;
-    double epsilon2 = s->on->laws[0].epsilon2, mean = mean_product(s, c->delta, c->lambda);
-    if (!find_step(s, 0, false, 0, c->ahead_delta, c->ahead_lambda))
-        return NAN;
-    double a = longest(s, 1, c->ahead_delta, c->ahead_lambda);
-    double tau = fmax(mean * fmax((1 - a) * (1 - a), s->with.least),
-                      fmin(s->with.hold * work_off(s), 0.9 * mean));
-    tau = fmax(tau, epsilon2);
-    if (!find_step(s, tau, false, 0, c->step_delta, c->step_lambda) ||
-        !find_step(s, tau, true, a, c->other_delta, c->other_lambda))
-        return NAN;
-    if (longest(s, s->with.take, c->other_delta, c->other_lambda) >
-        CORRECTED * longest(s, s->with.take, c->step_delta, c->step_lambda)) {
-        memcpy(c->step_delta, c->other_delta, size);
-        memcpy(c->step_lambda, c->other_lambda, size);
-    }
-    return tau;
-}
-
-/* One attempt from the start. */
-static bool descend(const path *s, int *iterations)
-{
-    pl_central *c = s->c;
-    size_t size = sizeof(double) * 3 * (size_t)s->on->count;
-    double last = 0, error = INFINITY;
-    int jams = 0;
-    start(s);
-    for (int k = 0; k < MAX_ITERATIONS && jams < MOST_JAMS; k++) {
-        find_off(s);
-        bool near = is_near(s);
-        double rounded = 0.5 * error;
-        error = near ? error_of(s) : INFINITY;
-        if (last == 1 && (error < CLOSE || (near && error > rounded)))
-            return true; /* as close as it gets */
-        for (int i = 0; i < s->on->count; i++)
-            linearise(&s->on->laws[i], c->delta + 3 * i, c->lambda + 3 * i, &s->linear[i]);
-        if (!pl_contact_system_factor(s->ctx, s->system, s->on, s->linear))
+    walk w = {.p = p, .c = c};
+    size_t size = sizeof(double) * 3 * (size_t)p->on->count;
+    double tau = first_tau(p, c), length = FIRST;
+    bool end = false;
+    w.sigma = sqrt(tau);
+    memset(c->u, 0, size);
+    memset(c->pull, 0, size);
+    if (!evaluate(&w, c->u, w.sigma))
+        return false;
+    for (int i = 0; i < 3 * p->on->count; i++)
+        c->pull[i] = c->off[i] / (tau - p->on->laws[0].epsilon2);
+    if (!evaluate(&w, c->u, w.sigma))
+        return false;
+    while (!end)
+        if (!step(&w, &length, &end))
             return false;
-        double tau = s->on->laws[0].epsilon2, take = s->with.take;
-        if (near) {
-            take = error < SOON ? fmax(0.99, 1 - error) : take;
-            if (!find_step(s, tau, false, 0, c->step_delta, c->step_lambda))
-                return false;
-        } else {
-            tau = step_down(s);
-            if (!isfinite(tau))
-                return false;
-        }
-        last = longest(s, take, c->step_delta, c->step_lambda);
-        bool straight = tau < 2 * NEARLY * s->on->laws[0].epsilon2;
-        while (!(go(s, last, take, straight) && (error < SOON || is_even(s, tau))) &&
-               last > 0.1 * JAMMED)
-            last *= 0.7;
-        memcpy(c->delta, c->trial_delta, size);
-        memcpy(c->lambda, c->trial_lambda, size);
-        jams = last < JAMMED ? jams + 1 : 0;
-        ++*iterations;
-    }
-    return false;
-}
-
-bool pl_central_solve(pl_context *ctx, pl_central *c, pl_contact_system *system, const pl_coupling *on,
-                      const double *b, const double *origin, pl_law_linear *linear, int *iterations)
-{
-    path s = {
-        .ctx = ctx, .c = c, .system = system, .on = on, .b = b, .origin = origin, .linear = linear};
-    for (size_t k = 0; k < sizeof cares / sizeof *cares; k++) {
-        s.with = cares[k];
-        if (descend(&s, iterations))
-            return true;
-    }
-    return false;
+    return true;
 }

@@ -91,6 +91,61 @@ void pl_law_least(const pl_law_linear *at, double rho, const double r[3], double
         force[k] /= rho * rho;
 }
 
+/* The positive p with p - rho tau/p = a; p bends where a changes by *bend. */
+static double pair_member(double a, double rho, double tau, double *bend)
+{
+    *bend = sqrt(a * a + 4 * rho * tau);
+    return a > 0 ? 0.5 * (a + *bend) : 2 * rho * tau / (*bend - a);
+}
+
+void pl_law_at(const pl_law *law, double tau, const double u[3], double delta[3], double lambda[3],
+               pl_law_bend *bend)
+{
+    double mu = law->mu, rho = law->rho, push, x_hat = 1;
+    *bend = (pl_law_bend){.normal = INFINITY, .friction = INFINITY};
+    if (law->two_way) {
+        delta[0] = 0;
+        lambda[0] = -u[0] / rho;
+    } else {
+        delta[0] = pair_member(u[0], rho, tau, &bend->normal);
+        lambda[0] = tau / delta[0];
+    }
+    push = mu * lambda[0];
+    if (mu > 0) {
+        double a = hypot(u[1], u[2]) + delta[0] / mu - rho * push;
+        bend->lean = (delta[0] / mu + rho * push) / bend->normal;
+        x_hat = pair_member(a, rho, tau, &bend->friction);
+    }
+    for (int k = 1; k < 3; k++) { /* |u_f| = |delta_f| + rho |lambda_f|, and the law's last equation */
+        delta[k] = u[k] * x_hat / (x_hat + rho * push);
+        lambda[k] = -u[k] * push / (x_hat + rho * push);
+    }
+}
+
+void pl_law_along(const pl_law *law, const double delta[3], const double lambda[3], pl_law_linear *out,
+                  double *by_tau)
+{
+    double mu = law->mu, rho = law->rho, slip = hypot(delta[1], delta[2]);
+    double x_hat = mu > 0 ? delta[0] / mu + slip : 1, scale = rho / (rho * mu * lambda[0] + x_hat);
+    memset(out, 0, sizeof *out);
+    *by_tau = law->two_way ? 0 : rho / (rho * lambda[0] + delta[0]);
+    out->d_delta[0] = law->two_way ? 1 : *by_tau * lambda[0];
+    out->d_lambda[0] = *by_tau * delta[0];
+    for (int r = 1; r < 3; r++) {
+        double *a = out->d_delta + 3 * r, *b = out->d_lambda + 3 * r;
+        b[r] = scale * x_hat;
+        if (mu == 0)
+            continue;
+        a[0] = scale * lambda[r] / mu;
+        a[r] = scale * mu * lambda[0];
+        b[0] = scale * mu * delta[r];
+        for (int k = 1; k < 3 && slip > 0; k++)
+            a[k] += scale * lambda[r] * delta[k] / slip;
+    }
+    for (int r = 0; r < 3; r++)
+        out->d_lambda[3 * r] += law->compliance * out->d_delta[3 * r];
+}
+
 pl_law_error pl_law_check(const pl_law *law, const double delta[3], const double lambda[3])
 {
     double force = hypot(lambda[1], lambda[2]), apart = delta[0] + law->compliance * lambda[0];

@@ -39,6 +39,23 @@ void pl_law_newton(const pl_law *law, const double delta[3], const double lambda
 void pl_law_least(const pl_law_linear *at, double rho, const double r[3], double motion[3],
                   double force[3]);
 
+/* Where the law with tau for eps^2 has delta - rho lambda = u, with delta as in (1). It is told by u_n
+ * and by a = |u_f| + delta_n/mu - rho mu lambda_n, which x_hat and s depend on, and bends where these
+ * change by as much as `normal` and `friction`. */
+typedef struct pl_law_bend {
+    double normal, friction; /* m; infinite where nothing bends */
+    double lean;             /* da/du_n at constant |u_f| */
+} pl_law_bend;
+
+void pl_law_at(const pl_law *law, double tau, const double u[3], double delta[3], double lambda[3],
+               pl_law_bend *bend);
+/* The law there linearised, as equations whose derivative by tau is -by_tau in the first, 0 in others:
+ *
+ *     delta_n lambda_n = tau,   mu lambda_n delta_f + x_hat lambda_f = 0
+ */
+void pl_law_along(const pl_law *law, const double delta[3], const double lambda[3], pl_law_linear *out,
+                  double *by_tau);
+
 /* How far a pair is from the law: complementarity = |delta_n lambda_n/eps^2 - 1|, and the same for (2);
  * cone = |lambda_f| - mu lambda_n in N. */
 typedef struct pl_law_error {

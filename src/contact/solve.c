@@ -326,9 +326,9 @@ static bool settle(const pl_context *ctx, pl_contact_solver *s, const pl_contact
 }
 
 /* From s->change, located, to a solution of the laws. `value` is half the sum of squares there, `last`
- * what it was a step earlier. */
+ * what it was a step earlier. Where contacts are redundant steps have to be exact. */
 static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p, double goal,
-                        double value, double last, pl_contact_solution *out)
+                        bool exactly, double value, double last, pl_contact_solution *out)
 {
     /* A vertex in two contacts is moved by both alike, and of few contacts a Newton step costs little.
      */
@@ -345,7 +345,8 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
             return PL_OK;
         out->iterations++;
         bool solved;
-        PL_TRY(newton_step(ctx, s, p, step_accuracy(value, last, fmax(goal, slack)), &solved));
+        double accuracy = exactly ? 0 : step_accuracy(value, last, fmax(goal, slack));
+        PL_TRY(newton_step(ctx, s, p, accuracy, &solved));
         if (!solved)
             return PL_OK; /* not converged */
         double t = 1, next = value;
@@ -378,13 +379,20 @@ static pl_status by_central_path(pl_context *ctx, pl_contact_solver *s, const pl
                                  pl_contact_solution *out)
 {
     PL_TRY(pl_central_reserve(ctx, &s->central, s->capacity));
-    if (!pl_central_solve(ctx, &s->central, &s->system, &p->on, p->b, p->origin, s->linear,
-                          &out->iterations))
+    pl_path path = {.ctx = ctx,
+                    .system = &s->system,
+                    .on = &p->on,
+                    .b = p->b,
+                    .origin = p->origin,
+                    .linear = s->linear};
+    bool found = pl_central_solve(&path, &s->central);
+    out->iterations += path.iterations;
+    if (!found)
         return PL_OK; /* not converged */
     for (int i = 0; i < 3 * p->on.count; i++)
         s->change[i] = s->central.lambda[i] - p->origin[i];
     double value = locate(ctx, s, p);
-    return newton(ctx, s, p, 0, value, value, out);
+    return newton(ctx, s, p, 0, true, value, value, out);
 }
 
 pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
@@ -402,7 +410,7 @@ pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_conta
         PL_TRY(predict(ctx, s, p, goal, &last, &value));
     else
         last = value = locate(ctx, s, p);
-    PL_TRY(newton(ctx, s, p, goal, value, last, out));
+    PL_TRY(newton(ctx, s, p, goal, false, value, last, out));
     if (!out->converged && !p->impatient) {
         int before = out->iterations;
         PL_TRY(by_central_path(ctx, s, p, out));

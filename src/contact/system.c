@@ -310,6 +310,22 @@ bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_co
     return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, s->jacobian, size, s->pivot) == 0;
 }
 
+/* Whether the determinant of an LU by LAPACK, [size, size], is negative. */
+static bool is_negative(int size, const double *lu, const int *pivot)
+{
+    bool negative = false;
+    for (int i = 0; i < size; i++)
+        negative ^= (lu[(size_t)i * ((size_t)size + 1)] < 0) ^ (pivot[i] != i + 1);
+    return negative;
+}
+
+bool pl_contact_system_mirrors(const pl_contact_system *s, const pl_coupling *on)
+{
+    const pl_condensed *c = &s->condensed; /* det S = det D_lambda det(C C'), the first positive */
+    return c->pays ? is_negative(3 * c->count, c->matrix, c->pivot)
+                   : is_negative(3 * on->count, s->jacobian, s->pivot);
+}
+
 void pl_contact_system_apply(pl_contact_system *s, const pl_coupling *on, const pl_law_linear *linear,
                              const double *g, double *x)
 {
@@ -333,7 +349,7 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
                                   double *x, double *moved, bool *solved)
 {
     *solved = false;
-    if (is_large(ctx, s, on->count))
+    if (accuracy > 0 && is_large(ctx, s, on->count))
         PL_TRY(solve_many(&(large_system){.ctx = ctx, .s = s, .on = on, .linear = linear}, g, accuracy,
                           x, moved, solved));
     if (*solved)

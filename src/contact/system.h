@@ -52,8 +52,8 @@ void pl_contact_system_couple(const pl_context *ctx, pl_contact_system *s, const
                               const double *x, double *y);
 
 /* x = S^-1 g, [3 m] each, for the law's derivatives `linear` [m]; of many contacts to a relative
- * residual of `accuracy` or as nearly as single precision can, and then `moved` [3 m] is W x. *solved
- * is false when S is singular. */
+ * residual of `accuracy` or as nearly as single precision can, 0 for an LU in double precision, and
+ * then `moved` [3 m] is W x. *solved is false when S is singular. */
 pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
                                   const pl_law_linear *linear, const double *g, double accuracy,
                                   double *x, double *moved, bool *solved);
@@ -61,6 +61,8 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
 /* An LU in double precision, for any number of contacts; false when S is singular. */
 bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
                               const pl_law_linear *linear);
+/* Whether det S < 0, by it. */
+bool pl_contact_system_mirrors(const pl_contact_system *s, const pl_coupling *on);
 /* x = S^-1 g by it, [3 m] each. */
 void pl_contact_system_apply(pl_contact_system *s, const pl_coupling *on, const pl_law_linear *linear,
                              const double *g, double *x);

@@ -323,8 +323,8 @@ pl_status pl_newton_advance(pl_newton *s, pl_substep_result *out, double *theta)
     }
     if (!accepted && at_saddle(s))
         PL_TRY(advance_downhill(s, &accepted, theta));
-    bool impatient = s->law_failed && s->patience <= 0;
-    for (double t = 0.5; !accepted && !impatient && t >= SHORTEST_STEP; t *= 0.5)
+    /* A law that has no solution here has none nearby either. */
+    for (double t = 0.5; !accepted && !s->law_failed && t >= SHORTEST_STEP; t *= 0.5)
         PL_TRY(attempt(s, solver->move, t, &accepted, theta));
     out->converged = accepted;
     out->vertex = s->law_failed ? s->law_worst : s->worst;
