@@ -13,7 +13,7 @@
 
 #define PI 3.14159265358979323846
 
-static const char *const integrators[] = {"euler", "bdf2"};
+static const char *const integrators[] = {"euler", "bdf2", "tr_bdf2"};
 
 static void row(study_table *t, const char *what, const char *how, double expected, double found,
                 bool met)
@@ -357,7 +357,7 @@ pl_status study_physics(study *s)
     pl_status status = beam_at_rest(s, &t, "CSM1, u_y mm", 1.4e6, -66.10);
     if (status == PL_OK)
         status = beam_at_rest(s, &t, "CSM2, u_y mm", 5.6e6, -16.97);
-    for (int i = PL_EULER; i <= PL_BDF2; i++) {
+    for (int i = PL_EULER; i <= PL_TR_BDF2; i++) {
         pl_status (*const cases[])(study *, study_table *, pl_integrator) = {beam_swings, spin, rod,
                                                                              bounce, roll};
         for (size_t k = 0; status == PL_OK && k < sizeof cases / sizeof *cases; k++)

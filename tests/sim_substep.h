@@ -13,7 +13,7 @@ static inline pl_substep world_substep(const test_world *w)
     return (pl_substep){.scene = sim->scene,
                         .pattern = sim->model->pattern,
                         .matter = &sim->matter,
-                        .scheme = pl_scheme_get(PL_EULER),
+                        .scheme = pl_schemes_get(PL_EULER),
                         .length = sim->matter.values->def.time_step,
                         .h = sim->matter.values->def.time_step,
                         .q0 = w->state->q,

@@ -220,9 +220,11 @@ typedef enum pl_solver_kind {
 
 /* How a step leads from one state to the next. */
 typedef enum pl_integrator {
-    PL_EULER, /* implicit Euler: of first order, damps a motion of circular frequency w by w h/2 */
-    PL_BDF2,  /* backward differences of second order, from the last two states; the first step of a
-                 motion and steps that are split are Euler's */
+    PL_EULER,   /* implicit Euler: of first order, damps a motion of circular frequency w by w h/2 */
+    PL_BDF2,    /* backward differences of second order, from the last two states; the first step of a
+                   motion and steps that are split are Euler's */
+    PL_TR_BDF2, /* the trapezoidal rule and BDF2 in two parts of every step: of second order, damps
+                   still less, at two solves a step */
 } pl_integrator;
 
 typedef struct pl_scene pl_scene;
@@ -660,6 +662,8 @@ typedef struct pl_state {
     double before_length;        /* s, of the step that led here: where an integrator looks back at the
                                     state before it; 0 = at none, as it must be after q or v were changed */
     double *q_before, *v_before; /* [n, 3] that state; NULL with Euler */
+    double *a, *a_before;        /* [n, 3] accelerations by all forces but those of contacts, m/s^2, of
+                                    this state and that one; NULL but with TR-BDF2 */
 } pl_state;
 
 PL_API pl_status pl_state_create(const pl_scene *scene, pl_state **out); /* at the scene's start */

@@ -137,6 +137,7 @@ PL_SOLVER_CONSTANT = 3
 pl_solver_kind = c_int
 PL_EULER = 0
 PL_BDF2 = 1
+PL_TR_BDF2 = 2
 pl_integrator = c_int
 
 
@@ -503,6 +504,8 @@ pl_state._fields_ = [
     ("before_length", c_double),
     ("q_before", POINTER(c_double)),
     ("v_before", POINTER(c_double)),
+    ("a", POINTER(c_double)),
+    ("a_before", POINTER(c_double)),
 ]
 
 

@@ -51,7 +51,7 @@ class Scene(Actuators, Owner):
     body_contact: whether bodies touch each other (True), or pass through each other.
     body_friction: Coulomb's coefficient between bodies (0); of single pairs: set_body_pair.
     solver: "auto", "direct", "lagged" or "constant".
-    integrator: "euler", or "bdf2", which is of second order in the time step.
+    integrator: "euler", or "bdf2" or "tr_bdf2", which are of second order in the time step.
     """
 
     _what = "scene"

@@ -163,15 +163,16 @@ class State(Owner):
         return type(self)._restore, (self._scene, self.q.copy(), self.v.copy(), self.time, self.step, inputs,
                                      self.contacts, self.live.copy(), self._before())
 
-    def _before(self) -> Optional[tuple[float, Array, Array]]:
-        """What an integrator looks back at: length of the step that led here, positions and velocities before."""
+    def _before(self) -> Optional[tuple[float, list[Array]]]:
+        """What an integrator looks back at: length of the step that led here, positions and velocities before,
+        accelerations now and before where they are kept."""
         with self._core:
             state = self._pointer.contents
             if not state.before_length:
                 return None
             shape = self.q.shape
-            return (state.before_length, view(self._handle, state.q_before, shape).copy(),
-                    view(self._handle, state.v_before, shape).copy())
+            kept = [state.q_before, state.v_before] + ([state.a, state.a_before] if state.a else [])
+            return state.before_length, [view(self._handle, array, shape).copy() for array in kept]
 
     @classmethod
     def _restore(cls, scene: Scene, *content: Any) -> State:
@@ -180,7 +181,7 @@ class State(Owner):
         return state
 
     def _assign(self, q: Array, v: Array, time: float, step: int, inputs: Mapping[str, Array],
-                contacts: NDArray[Any], live: Array, before: Optional[tuple[float, Array, Array]]) -> None:
+                contacts: NDArray[Any], live: Array, before: Optional[tuple[float, list[Array]]]) -> None:
         """Takes on what another state holds; inputs that are not given stay."""
         inputs = {**self.inputs, **inputs}
         other = _api.pl_state(vertex_count=len(q), q=double_p(q), v=double_p(v), time=time, step=step)
@@ -191,7 +192,8 @@ class State(Owner):
         other.live = double_p(live)
         if before is not None:
             other.before_length = before[0]
-            other.q_before, other.v_before = double_p(before[1]), double_p(before[2])
+            for name, array in zip(("q_before", "v_before", "a", "a_before"), before[1]):
+                setattr(other, name, double_p(array))
         other.contacts = ctypes.cast(contacts.ctypes.data, ctypes.POINTER(_api.pl_contact))
         with self._core as core:
             core.check(lib.pl_state_copy(self._scene._pointer, other, self._pointer))

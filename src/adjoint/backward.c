@@ -1,9 +1,11 @@
 /*
- * The reverse sweep. From dL/dq and dL/dv after a substep to those before it:
+ * The reverse sweep. From dL/dq, dL/dv and dL/da after a substep to those before it:
  *
  *     adjoint system with g = dL/dq + (1/h) dL/dv,    v = (q - p)/h
  *     dL/dp = -(1/h) dL/dv + explicit dependence,   dL/dw, dL/dq0, dL/dv0 = explicit dependences
- * (pull.c) the states that p and w are made of get their share (sim/integrator.h)
+ * (pull.c)
+ *
+ * The states that p and w are made of get their share (sim/integrator.h).
  */
 #include "adjoint/sweep.h"
 
@@ -13,10 +15,10 @@ typedef struct backward {
     void *user;
     pl_gradient *gradient;
     double value;
-    double *dq, *dv;   /* [n, 3] after the substep, */
-    double *dq0, *dv0; /* before it, */
-    double *dq1, *dv1; /* and before the one before it, by the substeps done so far */
-    double *v;         /* [n, 3] after it */
+    double *dq, *dv, *da;    /* [n, 3] after the substep, */
+    double *dq0, *dv0, *da0; /* before it, */
+    double *dq1, *dv1, *da1; /* and before the one before it, by the substeps done so far */
+    double *v;               /* [n, 3] after it */
 } backward;
 
 /* Adds the loss term of the state after `step` steps. */
@@ -45,31 +47,32 @@ static pl_status reverse_substep(backward *b, const pl_tape *tape, int k, const 
     const pl_tape_entry *e = &tape->entries[k];
     int n3 = 3 * s->rollout->sim->scene->vertex_count;
     PL_TRY(pl_sweep_substep(s, tape, k, start));
-    double h = s->linear.sub.h;
+    double h = e->h;
     const double *c = e->scheme->c;
+    double b0 = h * e->scheme->b[0], b1 = h * e->scheme->b[1];
     if (e->to == 1) {
         for (int i = 0; i < n3; i++)
             b->v[i] = (e->q[i] - s->linear.sub.p[i]) / h;
         PL_TRY(add_loss(b, s->step + 1, e->q, b->v));
     }
-    memset(s->linear.rhs + n3, 0, sizeof(double) * 3 * (size_t)s->linear.contacts.count);
-    for (int i = 0; i < n3; i++) {
-        s->linear.rhs[i] = b->dq[i] + b->dv[i] / h;
-        s->dp[i] = -b->dv[i] / h;
-        s->dw[i] = 0;
-        b->dq1[i] = 0;
-    }
-    PL_TRY(pl_linear_solve(&s->linear, true));
+    s->da = b->da;
     s->dq1 = b->dq1;
+    s->dv1 = b->dv1;
+    memset(b->dq1, 0, sizeof(double) * (size_t)n3);
+    memset(b->dv1, 0, sizeof(double) * (size_t)n3);
+    PL_TRY(pl_pull_solve(s, b->dq, b->dv));
     pl_pull(s, b->gradient, b->dq0, b->dv0);
     for (int i = 0; i < n3; i++) {
         b->dq0[i] += c[0] * s->dp[i];
-        b->dv0[i] += c[0] * s->dw[i];
+        b->dv0[i] += c[0] * s->dw[i] + b0 * s->dp[i];
         b->dq1[i] += c[1] * s->dp[i];
-        b->dv1[i] = c[1] * s->dw[i];
+        b->dv1[i] += c[1] * s->dw[i] + b1 * s->dp[i];
+        b->da0[i] += b0 * s->dw[i];
+        b->da1[i] = b1 * s->dw[i];
     }
     shift(&b->dq, &b->dq0, &b->dq1);
     shift(&b->dv, &b->dv0, &b->dv1);
+    shift(&b->da, &b->da0, &b->da1);
     return PL_OK;
 }
 
@@ -105,7 +108,7 @@ pl_status pl_rollout_backward(pl_rollout *r, const pl_adjoint_def *def, pl_loss_
     PL_TRY(check_gradient(r, gradient));
     backward b = {.loss = loss, .user = loss_user, .gradient = gradient};
     PL_TRY(pl_sweep_create(r, def, -1, &b.sweep));
-    double **vectors[] = {&b.dq, &b.dv, &b.dq0, &b.dv0, &b.dq1, &b.dv1, &b.v};
+    double **vectors[] = {&b.dq, &b.dv, &b.da, &b.dq0, &b.dv0, &b.da0, &b.dq1, &b.dv1, &b.da1, &b.v};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(sim->ctx, *vectors[k], n3, done);
     PL_CHECK(pl_rollout_reverse(r, reverse_block, &b), done);

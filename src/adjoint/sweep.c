@@ -15,7 +15,7 @@ pl_status pl_sweep_create(pl_rollout *rollout, const pl_adjoint_def *def, int di
     PL_CHECK(pl_drive_create(sim->scene, &s->part), done);
     PL_NEW(sim->ctx, s->pose_start, 7 * sim->scene->collider_count, done);
     PL_NEW(sim->ctx, s->mass_work, 2 * sim->scene->vertex_count, done);
-    double **vectors[] = {&s->v0, &s->v1, &s->p, &s->w, &s->dp, &s->dw};
+    double **vectors[] = {&s->v0, &s->v1, &s->p, &s->w, &s->dp, &s->dw, &s->z};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(sim->ctx, *vectors[k], 3 * sim->scene->vertex_count, done);
 done:
@@ -32,7 +32,7 @@ void pl_sweep_free(pl_sweep *s)
     pl_drive_free(ctx, &s->after);
     pl_drive_free(ctx, &s->part);
     pl_free(ctx, s->pose_start);
-    void *arrays[] = {s->mass_work, s->v0, s->v1, s->p, s->w, s->dp, s->dw};
+    void *arrays[] = {s->mass_work, s->v0, s->v1, s->p, s->w, s->dp, s->dw, s->z};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }
@@ -90,22 +90,27 @@ static void look_back(pl_sweep *s, const pl_tape *tape, int k, const pl_state *s
 {
     const pl_tape_entry *e = &tape->entries[k];
     pl_substep *sub = &s->linear.sub;
-    const double *q[PL_LOOK_BACK], *v[PL_LOOK_BACK] = {s->v0, s->v1};
+    double *v[PL_LOOK_BACK] = {s->v0, s->v1};
+    const double *q[PL_LOOK_BACK] = {0}, *a[PL_LOOK_BACK];
+    const double *const was[PL_LOOK_BACK] = {s->v0, s->v1};
     int size = 3 * start->vertex_count;
-    for (int j = 0; j < e->scheme->states; j++)
+    for (int j = 0; j < e->scheme->states; j++) {
         q[j] = pl_tape_positions(tape, k - 1 - j, start);
-    pl_tape_velocities(tape, k - 1, start, s->v0);
+        a[j] = pl_tape_accelerations(tape, k - 1 - j, start);
+        pl_tape_velocities(tape, k - 1 - j, start, v[j]);
+    }
     sub->scheme = e->scheme;
     sub->length = e->length;
-    sub->h = e->scheme->theta * e->length;
+    sub->h = e->h;
     sub->q0 = sub->p = q[0];
     sub->v0 = sub->w = s->v0;
-    if (e->scheme->states == 1)
-        return;
     sub->q1 = q[1];
-    pl_tape_velocities(tape, k - 2, start, s->v1);
-    pl_scheme_combine(e->scheme, size, q, s->p);
-    pl_scheme_combine(e->scheme, size, v, s->w);
+    sub->v1 = s->v1;
+    s->a = e->a;
+    if (!pl_scheme_combines(e->scheme))
+        return;
+    pl_scheme_combine(e->scheme, e->h, size, q, was, s->p);
+    pl_scheme_combine(e->scheme, e->h, size, was, a, s->w);
     sub->p = s->p;
     sub->w = s->w;
 }

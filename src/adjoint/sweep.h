@@ -17,10 +17,13 @@ typedef struct pl_sweep {
     double *mass_work;      /* [n, 2] per vertex: of mass and of damping */
     double *v0, *v1;        /* [n, 3] velocities before the substep, and before the one before it */
     double *p, *w;          /* [n, 3] of the substep (sim/integrator.h) */
+    const double *a;        /* [n, 3] at its end, where accelerations are kept, else NULL */
     double *dp, *dw;        /* [n, 3] derivatives by these, or along a direction */
-    double *dq1;            /* [n, 3] the same of positions before the substep's start: the caller's */
-    int step;               /* the time step, from 0 in this rollout */
-    int direction;          /* of the walk along the tape: -1 or 1 */
+    double *dq1, *dv1;      /* [n, 3] the same of the state before the substep's start: the caller's */
+    double *da;             /* [n, 3] the same of a, NULL with a */
+    double *z;     /* [n, 3] what contacts' forces are pulled by, or their change by the rows' own */
+    int step;      /* the time step, from 0 in this rollout */
+    int direction; /* of the walk along the tape: -1 or 1 */
 } pl_sweep;
 
 /* direction: -1 from the tape's end to its beginning, 1 from its beginning on. */
@@ -41,17 +44,27 @@ static inline pl_slope pl_sweep_slope(const pl_sweep *s)
                       .before = &s->before,
                       .after = &s->after,
                       .q1 = s->dq1,
+                      .v1 = s->dv1,
                       .p = s->dp,
-                      .w = s->dw};
+                      .w = s->dw,
+                      .a = s->a};
 }
 
-/* gradient, dq0 [n, 3], dv0 [n, 3], s->dp, s->dw and s->dq1 += what the solved adjoint (z, w) says of
- * each explicit dependence of the substep. */
+/*
+ * Accelerations that are kept, a = (v - w)/h - y, have y = M^-1 H^T lambda of the contacts in them.
+ *
+ * The adjoint system with its right-hand side (l->rhs) for derivatives dq, dv, s->da [n, 3] by what the
+ * substep leads to, solved; s->dp and s->dw = what these say of p and w directly.
+ */
+pl_status pl_pull_solve(pl_sweep *s, const double *dq, const double *dv);
+/* gradient, dq0 [n, 3], dv0 [n, 3], s->dp, s->dw, s->dq1 and s->dv1 += what the solved adjoint (z, w)
+ * says of each explicit dependence of the substep. */
 void pl_pull(pl_sweep *s, pl_gradient *gradient, double *dq0, double *dv0);
 
-/* The right-hand side (l->rhs) of the tangent system along `direction`, (dq0, dv0), (s->dp, s->dw) and
- * s->dq1.
- */
+/* The right-hand side (l->rhs) of the tangent system along `direction`, (dq0, dv0), (s->dp, s->dw),
+ * s->dq1 and s->dv1. */
 void pl_push(pl_sweep *s, const pl_gradient *direction, const double *dq0, const double *dv0);
+/* dq, dv, s->da [n, 3] = where the solved tangent leads. */
+void pl_push_on(pl_sweep *s, double *dq, double *dv);
 
 #endif

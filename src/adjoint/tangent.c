@@ -6,8 +6,8 @@ typedef struct forward {
     const pl_gradient *direction;
     pl_tangent_fn visit;
     void *user;
-    double *dq, *dv;   /* [n, 3] where the substep begins, and where it ends, */
-    double *dq1, *dv1; /* where the one before it began */
+    double *dq, *dv, *da;    /* [n, 3] where the substep begins, and where it ends, */
+    double *dq1, *dv1, *da1; /* where the one before it began */
     double *v;
 } forward;
 
@@ -16,6 +16,12 @@ static pl_status visit_state(forward *f, int step, const double *q, const double
     if (!f->visit(f->user, step, q, v, f->dq, f->dv))
         return pl_fail(f->sweep.rollout->sim->ctx, PL_ERROR_INTERRUPTED, "stopped at step %d", step);
     return PL_OK;
+}
+
+static void swap(double **a, double **b)
+{
+    double *spare = *a;
+    *a = *b, *b = spare;
 }
 
 static pl_status forward_block(void *user, const pl_tape *tape, const pl_state *start)
@@ -28,21 +34,21 @@ static pl_status forward_block(void *user, const pl_tape *tape, const pl_state *
         const pl_tape_entry *e = &tape->entries[k];
         if (e->step % PL_FORGET_EVERY == 0 && e->from == 0)
             pl_sim_forget(s->rollout->sim);
-        const double *dq[] = {f->dq, f->dq1}, *dv[] = {f->dv, f->dv1};
+        const double *dq[] = {f->dq, f->dq1}, *dv[] = {f->dv, f->dv1}, *da[] = {f->da, f->da1};
         PL_TRY(pl_sweep_substep(s, tape, k, start));
-        pl_scheme_combine(e->scheme, n3, dq, s->dp);
-        pl_scheme_combine(e->scheme, n3, dv, s->dw);
+        pl_scheme_combine(e->scheme, e->h, n3, dq, dv, s->dp);
+        pl_scheme_combine(e->scheme, e->h, n3, dv, da, s->dw);
         s->dq1 = f->dq1;
+        s->dv1 = f->dv1;
         pl_push(s, f->direction, f->dq, f->dv);
         PL_TRY(pl_linear_solve(&s->linear, false));
-        double h = s->linear.sub.h;
-        for (int i = 0; i < n3; i++) {
-            f->dq1[i] = f->dq[i];
-            f->dv1[i] = f->dv[i];
-            f->dq[i] = s->linear.solution[i];
-            f->dv[i] = (f->dq[i] - s->dp[i]) / h;
-            f->v[i] = (e->q[i] - s->linear.sub.p[i]) / h;
-        }
+        swap(&f->dq, &f->dq1);
+        swap(&f->dv, &f->dv1);
+        swap(&f->da, &f->da1);
+        s->da = f->da;
+        pl_push_on(s, f->dq, f->dv);
+        for (int i = 0; i < n3; i++)
+            f->v[i] = (e->q[i] - s->linear.sub.p[i]) / e->h;
         if (e->to == 1)
             PL_TRY(visit_state(f, s->step + 1, e->q, f->v));
     }
@@ -62,7 +68,7 @@ pl_status pl_rollout_tangent(pl_rollout *r, const pl_adjoint_def *def, const pl_
                        direction->steps, r->steps);
     forward f = {.direction = direction, .visit = visit, .user = user};
     PL_TRY(pl_sweep_create(r, def, 1, &f.sweep));
-    double **vectors[] = {&f.dq, &f.dv, &f.dq1, &f.dv1, &f.v};
+    double **vectors[] = {&f.dq, &f.dv, &f.da, &f.dq1, &f.dv1, &f.da1, &f.v};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(sim->ctx, *vectors[k], n3, done);
     if (direction->of[PL_POSITION])

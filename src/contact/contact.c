@@ -234,10 +234,10 @@ void pl_contact_delta(const pl_contact_set *set, int c, const double *u, double 
     delta[2] -= drift[2];
 }
 
-pl_contact pl_contact_tell(const pl_contact_set *set, int c, const double *u)
+pl_contact pl_contact_tell(const pl_contact_set *set, int c, const double *u, double share)
 {
     const pl_contact_point *p = &set->points[c];
-    double tangent[3] = {0, p->lambda[1], p->lambda[2]}, delta[3];
+    double tangent[3] = {0, share * p->lambda[1], share * p->lambda[2]}, delta[3];
     pl_contact_delta(set, c, u, delta);
     pl_contact out = {
         .count = 1,
@@ -246,7 +246,7 @@ pl_contact pl_contact_tell(const pl_contact_set *set, int c, const double *u)
         .kind = PL_CONTACT_COLLIDER,
         .collider = p->collider,
         .gap = delta[0],
-        .force_normal = p->lambda[0],
+        .force_normal = share * p->lambda[0],
     };
     if (p->meets) {
         out.kind = (pl_contact_kind)(PL_CONTACT_FACE + p->meeting.kind);

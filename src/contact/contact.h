@@ -111,8 +111,9 @@ void pl_contact_delta_exact(const pl_contact_set *set, int c, const double *q0, 
 /* Of all blocks, delta [m, 3]. */
 void pl_contacts_delta_exact(const pl_context *ctx, const pl_contact_set *set, const double *q0,
                              const double *q, const double *move, double *delta);
-/* The contact at displacement u as the public interface tells it, in the world. */
-pl_contact pl_contact_tell(const pl_contact_set *set, int c, const double *u);
+/* The contact at displacement u as the public interface tells it, in the world; its force is `share` of
+ * lambda. */
+pl_contact pl_contact_tell(const pl_contact_set *set, int c, const double *u, double share);
 /* out [n, 3] += s H^T f for a vector f in the block's frame. */
 void pl_contact_scatter(const pl_contact_set *set, int c, double s, const double f[3], double *out);
 /* out = H x in the frame, for x [n, 3]. */

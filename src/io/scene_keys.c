@@ -526,7 +526,7 @@ static const pl_key output_keys[] = {
 static const pl_spec output_spec = {.title = "set of outputs", COUNT(output_keys)};
 
 static const char *const solver_names[] = {"auto", "direct", "lagged", "constant", NULL};
-static const char *const integrator_names[] = {"euler", "bdf2", NULL};
+static const char *const integrator_names[] = {"euler", "bdf2", "tr_bdf2", NULL};
 
 static const pl_key scene_keys[] = {
     {"$schema", PL_KEY_TEXT, AT(pl_scene_source, schema), .doc = "For editors; not read."},

@@ -10,6 +10,10 @@
  * row; one that is held at its anchors has a row for each segment, with L0 and c in proportion to the
  * segments' lengths at the start.
  *
+ * The tension of one that goes slack may come all at once, like a contact's force, and is counted as
+ * that is (sim/integrator.h): t is its mean over the substep, the scheme's share of what pulls at its
+ * end. So H, offset and c of such a row are over that share.
+ *
  * Where the ends of a segment meet, |d| has a kink: the tension would have any direction. So within a
  * = NEAR of its length at the start a segment counts as
  *
@@ -69,6 +73,13 @@ static int count(const pl_scene *scene)
 {
     int last = cable_count(scene) - 1;
     return last < 0 ? 0 : get(scene, last)->first_row + row_count(get(scene, last));
+}
+
+/* What a row's own are multiplied by: one over the scheme's share of a force that may come all at once.
+ */
+static double weight_of(const pl_substep *s, const cable *c)
+{
+    return c->two_way ? 1 : 1 / s->scheme->share;
 }
 
 /* The segments of a row, and what it has of the cable's length and compliance. */
@@ -295,7 +306,7 @@ static pl_status add_row(const pl_substep *s, int index, int row, pl_contact_set
     pl_stencil_entry *entries;
     range_of(c, row, &first, &end, &share);
     pl_contact_point p = {.kind = PL_ROWS_CABLE, .live = true, .owner = index, .part = row};
-    p.law.compliance = s->matter->values->of[PL_CABLE_COMPLIANCE][index] * share;
+    p.law.compliance = s->matter->values->of[PL_CABLE_COMPLIANCE][index] * share * weight_of(s, c);
     p.law.two_way = c->two_way;
     PL_TRY(pl_contact_set_add(s->scene->ctx, set, &p, POINT * (end - first + 1), &entries));
     for (int i = first; i <= end; i++)
@@ -318,18 +329,18 @@ static void place(const pl_substep *s, const double *q, pl_contact_point *p, pl_
 {
     const cable *c = get(s->scene, p->owner);
     int first, end, used = p->count;
-    double share;
+    double share, weight = weight_of(s, c);
     range_of(c, p->part, &first, &end, &share);
     for (int k = 0; k < p->count; k++)
         memset(entries[k].block, 0, sizeof entries[k].block);
-    p->gap = share * s->drive->of[PL_CABLE_LENGTH][p->owner];
+    p->gap = weight * share * s->drive->of[PL_CABLE_LENGTH][p->owner];
     for (int i = first; i < end; i++) {
         stretched at = stretch(c, i, q);
-        p->gap -= at.length;
+        p->gap -= weight * at.length;
         for (int side = 0; side < 2; side++) {
             const anchor *a = &c->anchors[i + side];
             for (int k = 0; k < a->count; k++)
-                pl_axpy3((side ? -1 : 1) * a->weight[k] * at.slope, at.unit,
+                pl_axpy3((side ? -1 : 1) * weight * a->weight[k] * at.slope, at.unit,
                          entry_of(entries, &used, a->vertex[k])->block);
         }
     }
@@ -341,7 +352,9 @@ static void vjp(const pl_slope *s, const pl_contact_point *p, const double a[3],
     (void)by_mu, (void)z, (void)dq0;
     int first, end;
     double share;
-    range_of(get(s->at->scene, p->owner), p->part, &first, &end, &share);
+    const cable *c = get(s->at->scene, p->owner);
+    range_of(c, p->part, &first, &end, &share);
+    share *= weight_of(s->at, c);
     if (g->of[PL_CABLE_LENGTH])
         pl_slope_spread(s, g, PL_CABLE_LENGTH, p->owner, share, a);
     if (g->of[PL_CABLE_COMPLIANCE])
@@ -354,7 +367,9 @@ static void jvp(const pl_slope *s, const pl_contact_point *p, const pl_gradient 
     (void)dq0, (void)d_mu, (void)rhs;
     int first, end;
     double share, length = 0;
-    range_of(get(s->at->scene, p->owner), p->part, &first, &end, &share);
+    const cable *c = get(s->at->scene, p->owner);
+    range_of(c, p->part, &first, &end, &share);
+    share *= weight_of(s->at, c);
     if (d->of[PL_CABLE_LENGTH])
         pl_slope_blend(s, d, PL_CABLE_LENGTH, p->owner, &length);
     d_delta[0] += share * length;
@@ -390,7 +405,8 @@ static void curvature(const pl_substep *s, const cable *c, int i, const double *
                       double scale, double out[9])
 {
     stretched at = stretch(c, i, q);
-    double t = s->live[c->first_row + (c->sliding ? 0 : i)], by = clamp && t < 0 ? 0 : scale * t;
+    double t = s->live[c->first_row + (c->sliding ? 0 : i)],
+           by = clamp && t < 0 ? 0 : scale * t * weight_of(s, c);
     for (int r = 0; r < 9; r++) {
         double along = at.unit[r / 3] * at.unit[r % 3];
         out[r] = by * (at.along * along + at.across * ((r % 4 == 0) - along));
@@ -426,30 +442,44 @@ static void tangent(const pl_substep *s, const double *q, bool clamp, double sca
     }
 }
 
-static void multiply(const pl_substep *s, const double *q, const double *x, double scale, double *y)
+/* y += scale t d2l/dq2 x of segment i */
+static void multiply_segment(const pl_substep *s, const cable *c, int i, const double *q,
+                             const double *x, double scale, double *y)
 {
-    for (int n = 0; n < cable_count(s->scene); n++) {
-        const cable *c = get(s->scene, n);
-        for (int i = 0; i < c->segment_count; i++) {
-            double k[9], apart[3] = {0}, by[3];
-            curvature(s, c, i, q, false, scale, k);
-            for (int side = 0; side < 2; side++) {
-                const anchor *a = &c->anchors[i + side];
-                for (int j = 0; j < a->count; j++)
-                    pl_axpy3((side ? 1 : -1) * a->weight[j], x + 3 * (size_t)a->vertex[j], apart);
-            }
-            pl_mat3_vec(k, apart, by);
-            for (int side = 0; side < 2; side++) {
-                const anchor *a = &c->anchors[i + side];
-                for (int j = 0; j < a->count; j++)
-                    pl_axpy3((side ? 1 : -1) * a->weight[j], by, y + 3 * (size_t)a->vertex[j]);
-            }
-        }
+    double k[9], apart[3] = {0}, by[3];
+    curvature(s, c, i, q, false, scale, k);
+    for (int side = 0; side < 2; side++) {
+        const anchor *a = &c->anchors[i + side];
+        for (int j = 0; j < a->count; j++)
+            pl_axpy3((side ? 1 : -1) * a->weight[j], x + 3 * (size_t)a->vertex[j], apart);
+    }
+    pl_mat3_vec(k, apart, by);
+    for (int side = 0; side < 2; side++) {
+        const anchor *a = &c->anchors[i + side];
+        for (int j = 0; j < a->count; j++)
+            pl_axpy3((side ? 1 : -1) * a->weight[j], by, y + 3 * (size_t)a->vertex[j]);
     }
 }
 
+static void multiply(const pl_substep *s, const double *q, const double *x, double scale, double *y)
+{
+    for (int n = 0; n < cable_count(s->scene); n++)
+        for (int i = 0; i < get(s->scene, n)->segment_count; i++)
+            multiply_segment(s, get(s->scene, n), i, q, x, scale, y);
+}
+
+static void bend(const pl_slope *s, const pl_contact_point *p, const double *x, double scale, double *y)
+{
+    const cable *c = get(s->at->scene, p->owner);
+    int first, end;
+    double share;
+    range_of(c, p->part, &first, &end, &share);
+    for (int i = first; i < end; i++)
+        multiply_segment(s->at, c, i, s->q, x, -scale, y);
+}
+
 const pl_rows pl_rows_cable = {
-    .name = "cable", .count = count, .add = add, .place = place, .vjp = vjp, .jvp = jvp};
+    .name = "cable", .count = count, .add = add, .place = place, .vjp = vjp, .jvp = jvp, .bend = bend};
 
 const pl_term pl_term_cable = {.name = "cable",
                                .inputs = inputs,

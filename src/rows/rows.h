@@ -30,7 +30,16 @@ typedef struct pl_rows {
     /* The changes of delta [3], of mu, and (rhs [n, 3] += h^2) of the force along a direction */
     void (*jvp)(const pl_slope *s, const pl_contact_point *p, const pl_gradient *d, const double *dq0,
                 double d_delta[3], double *d_mu, double *rhs);
+    /* Of live ones: y [n, 3] += scale d(H^T lambda)/dq x, a symmetric matrix */
+    void (*bend)(const pl_slope *s, const pl_contact_point *p, const double *x, double scale,
+                 double *y);
 } pl_rows;
+
+/* Whether the force of a block may come all at once, so that integrators count its impulse once. */
+static inline bool pl_rows_sudden(const pl_contact_point *p)
+{
+    return !p->law.two_way;
+}
 
 const pl_rows *pl_rows_of(const pl_contact_point *p);
 

@@ -32,9 +32,11 @@ static size_t kept_bytes(const pl_rollout *r)
  * split. */
 static size_t working_bytes(const pl_sim *sim)
 {
-    size_t step = sizeof(pl_tape_entry) +
-                  (3 * sizeof(double) + sizeof(pl_tape_contact)) * (size_t)sim->scene->vertex_count;
-    return PL_FORGET_EVERY * step + 2 * pl_state_bytes(sim->scene, sim->scene->vertex_count);
+    const pl_integrator_info *info = pl_integrator_get(sim->matter.values->def.integrator);
+    size_t vertex = (info->accelerations ? 9 : 3) * sizeof(double) + sizeof(pl_tape_contact);
+    size_t substep = sizeof(pl_tape_entry) + vertex * (size_t)sim->scene->vertex_count;
+    return PL_FORGET_EVERY * (size_t)info->substeps * substep +
+           2 * pl_state_bytes(sim->scene, sim->scene->vertex_count);
 }
 
 /* How many states like this one may be kept from here on, the last one kept counted as one of them. */

@@ -11,49 +11,67 @@ pl_rollout_def pl_rollout_def_default(void)
 
 static size_t entry_bytes(const pl_sim *sim, const pl_tape_entry *e)
 {
-    return sizeof *e + sizeof(double) * 3 * (size_t)sim->scene->vertex_count +
+    return sizeof *e + sizeof(double) * (e->a ? 9 : 3) * (size_t)sim->scene->vertex_count +
            sizeof *e->contacts * (size_t)e->contact_count +
            sizeof *e->meetings * (size_t)e->meeting_count +
            sizeof *e->live * (size_t)pl_rows_count(sim->scene);
+}
+
+static void free_entry(pl_context *ctx, pl_tape_entry *e)
+{
+    pl_free(ctx, e->q);
+    pl_free(ctx, e->v);
+    pl_free(ctx, e->a);
+    pl_free(ctx, e->contacts);
+    pl_free(ctx, e->meetings);
+    pl_free(ctx, e->live);
+}
+
+/* *out = a copy of x [size], NULL if there is no x */
+static pl_status keep(pl_context *ctx, size_t size, const double *x, double **out)
+{
+    *out = x ? pl_alloc(ctx, size, sizeof *x) : NULL;
+    if (*out)
+        memcpy(*out, x, sizeof *x * size);
+    return *out || !x ? PL_OK : PL_ERROR_MEMORY;
 }
 
 void pl_tape_drop(const pl_sim *sim, pl_tape *tape, int count)
 {
     for (int k = 0; k < count; k++) {
         tape->bytes -= entry_bytes(sim, &tape->entries[k]);
-        pl_free(sim->ctx, tape->entries[k].q);
-        pl_free(sim->ctx, tape->entries[k].contacts);
-        pl_free(sim->ctx, tape->entries[k].meetings);
-        pl_free(sim->ctx, tape->entries[k].live);
+        free_entry(sim->ctx, &tape->entries[k]);
     }
     tape->count -= count;
     if (count > 0)
         memmove(tape->entries, tape->entries + count, sizeof *tape->entries * (size_t)tape->count);
 }
 
-static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
+static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub, const pl_state *state)
 {
     pl_tape *tape = user;
     pl_context *ctx = sim->ctx;
     pl_status status = PL_OK;
     const pl_contact_set *set = &sim->solver.space.set;
-    int m = set->touching, live = pl_rows_count(sim->scene);
+    int m = set->touching;
+    size_t n3 = 3 * (size_t)sim->scene->vertex_count;
     pl_tape_entry e = {.step = sub->step,
                        .from = sub->from,
                        .to = sub->to,
                        .length = sub->length,
+                       .h = sub->h,
                        .scheme = sub->scheme,
                        .contact_count = m,
                        .meeting_count = m - set->single};
     PL_CHECK(
         pl_grow(ctx, (void **)&tape->entries, &tape->capacity, tape->count + 1, sizeof *tape->entries),
         done);
-    PL_NEW(ctx, e.q, 3 * sim->scene->vertex_count, done);
+    PL_CHECK(keep(ctx, n3, state->q, &e.q), done);
+    PL_CHECK(keep(ctx, n3, state->a ? state->v : NULL, &e.v), done);
+    PL_CHECK(keep(ctx, n3, state->a, &e.a), done);
+    PL_CHECK(keep(ctx, (size_t)state->live_count, state->live, &e.live), done);
     PL_NEW(ctx, e.contacts, m, done);
     PL_NEW(ctx, e.meetings, e.meeting_count, done);
-    PL_NEW(ctx, e.live, live, done);
-    memcpy(e.live, sim->solver.live, sizeof(double) * (size_t)live);
-    memcpy(e.q, sim->solver.iterate, sizeof(double) * 3 * (size_t)sim->scene->vertex_count);
     for (int c = 0; c < m; c++) {
         const pl_contact_point *p = &set->points[c];
         e.contacts[c] = (pl_tape_contact){.vertex = p->vertex, .collider = p->collider};
@@ -67,10 +85,7 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub)
     tape->entries[tape->count++] = e;
     e = (pl_tape_entry){0};
 done:
-    pl_free(ctx, e.q);
-    pl_free(ctx, e.contacts);
-    pl_free(ctx, e.meetings);
-    pl_free(ctx, e.live);
+    free_entry(ctx, &e);
     return status;
 }
 
@@ -105,12 +120,21 @@ void pl_tape_velocities(const pl_tape *tape, int k, const pl_state *start, doubl
         return;
     }
     const pl_tape_entry *e = &tape->entries[k];
+    if (e->v) {
+        memcpy(v, e->v, sizeof *v * (size_t)size);
+        return;
+    }
     const double *q[PL_LOOK_BACK];
     for (int j = 0; j < e->scheme->states; j++)
         q[j] = pl_tape_positions(tape, k - 1 - j, start);
-    pl_scheme_combine(e->scheme, size, q, v);
+    pl_scheme_combine(e->scheme, e->h, size, q, NULL, v);
     for (int i = 0; i < size; i++)
-        v[i] = (e->q[i] - v[i]) / (e->scheme->theta * e->length);
+        v[i] = (e->q[i] - v[i]) / e->h;
+}
+
+const double *pl_tape_accelerations(const pl_tape *tape, int k, const pl_state *start)
+{
+    return k >= 0 ? tape->entries[k].a : k == -1 ? start->a : start->a_before;
 }
 
 pl_inputs pl_rollout_inputs_at(const pl_rollout *r, int step)
@@ -318,7 +342,7 @@ static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
     pl_obstacles obstacles = pl_substep_obstacles(&sub, sim->solver.shapes);
     for (int c = 0; c < e->contact_count; c++) {
         PL_CHECK(pl_tape_place(&sub, &obstacles, e, c, &set), done);
-        out[c] = pl_contact_tell(&set, c, u);
+        out[c] = pl_contact_tell(&set, c, u, e->scheme->share);
     }
 done:
     pl_drive_free(sim->ctx, &drive);

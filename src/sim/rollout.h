@@ -13,9 +13,11 @@ typedef struct pl_tape_contact {
 typedef struct pl_tape_entry {
     int step;        /* the time step it is part of */
     double from, to; /* which part, */
-    double length;   /* s */
+    double length;   /* s, */
+    double h;        /* and the scheme's */
     const pl_scheme *scheme;
-    double *q; /* [n, 3] at its end */
+    double *q;     /* [n, 3] at its end */
+    double *v, *a; /* [n, 3] where an integrator keeps accelerations, else NULL */
     int contact_count;
     pl_tape_contact *contacts;
     int meeting_count;
@@ -58,9 +60,10 @@ pl_status pl_tape_place(const pl_substep *sub, const pl_obstacles *obstacles,
 void pl_tape_drop(const pl_sim *sim, pl_tape *tape, int count);
 
 /* Positions after entry k, -1: before the first, which is `start`; -2: before that. And velocities
- * [n, 3], which follow from these. */
+ * [n, 3], and accelerations, where an integrator keeps them. */
 const double *pl_tape_positions(const pl_tape *tape, int k, const pl_state *start);
 void pl_tape_velocities(const pl_tape *tape, int k, const pl_state *start, double *v);
+const double *pl_tape_accelerations(const pl_tape *tape, int k, const pl_state *start);
 
 /* The caller's inputs of one step. */
 pl_inputs pl_rollout_inputs_at(const pl_rollout *r, int step);

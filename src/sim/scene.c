@@ -40,7 +40,7 @@ static pl_status check_def(pl_context *ctx, const pl_scene_def *d)
     PL_TRY(pl_channel_check(ctx, PL_BODY_FRICTION, 1, &d->body_friction));
     if ((int)d->solver < 0 || d->solver > PL_SOLVER_CONSTANT)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "solver = %d: no such solver", (int)d->solver);
-    if ((int)d->integrator < 0 || d->integrator > PL_BDF2)
+    if ((int)d->integrator < 0 || d->integrator > PL_TR_BDF2)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "integrator = %d: no such integrator",
                        (int)d->integrator);
     return PL_OK;

@@ -37,8 +37,9 @@ void pl_sim_forget(pl_sim *sim);
  * resumed there repeats the original bit for bit. */
 #define PL_FORGET_EVERY 64
 
-/* Called after each converged substep, for the tape. */
-typedef pl_status (*pl_substep_fn)(void *user, const pl_sim *sim, const pl_substep *sub);
+/* Called after each converged substep with the state it led to, for the tape. */
+typedef pl_status (*pl_substep_fn)(void *user, const pl_sim *sim, const pl_substep *sub,
+                                   const pl_state *state);
 pl_status pl_step_recorded(pl_sim *sim, pl_values *values, pl_state *state, const pl_inputs *inputs,
                            pl_step_info *info, pl_substep_fn record, void *user);
 
@@ -48,8 +49,8 @@ void pl_state_set_inputs(const pl_scene *scene, pl_state *state, double *const *
 size_t pl_state_bytes(const pl_scene *scene, int contacts);
 /* Room for the states that an integrator looks back at. */
 pl_status pl_state_make_room(const pl_scene *scene, pl_state *state, pl_integrator integrator);
-/* Where a substep of this length leads. */
-void pl_state_push(pl_state *state, const double *q, const double *v, double length);
+/* Where a substep of this length leads; a may be NULL where the state has none. */
+void pl_state_push(pl_state *state, const double *q, const double *v, const double *a, double length);
 
 /* ---- drive.c: from tables and inputs to what drives a step */
 pl_status pl_drive_create(const pl_scene *scene, pl_drive *drive);

@@ -19,7 +19,7 @@ static int order(const pl_contact *then, const pl_contact_point *now)
 }
 
 /* Forces of the last step's contacts, as far as they are contacts again; whether they are the same. */
-static bool warm_start(pl_contact_set *set, const pl_state *state)
+static bool warm_start(pl_contact_set *set, const pl_state *state, double share)
 {
     int k = 0, again = 0;
     for (int c = 0; c < set->touching; c++) {
@@ -30,6 +30,8 @@ static bool warm_start(pl_contact_set *set, const pl_state *state)
             continue;
         pl_mat3_vec(p->frame, state->contacts[k].force_tangent, p->lambda);
         p->lambda[0] = state->contacts[k].force_normal;
+        for (int i = 0; i < 3; i++)
+            p->lambda[i] /= share;
         again++;
     }
     return again == set->touching && again == state->contact_count;
@@ -144,7 +146,7 @@ pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
     PL_TRY(pl_newton_meet(s, solver->guess));
     memcpy(solver->live, warm->live, sizeof(double) * (size_t)warm->live_count);
     PL_TRY(pl_rows_add(sub, &solver->space.set));
-    if (warm_start(&solver->space.set, warm))
+    if (warm_start(&solver->space.set, warm, sub->scheme->share))
         pl_anderson_next(&solver->memory.anderson);
     else
         pl_anderson_reset(&solver->memory.anderson);

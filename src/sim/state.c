@@ -53,8 +53,9 @@ size_t pl_state_bytes(const pl_scene *scene, int contacts)
     for (int c = 0; c < PL_CHANNEL_COUNT; c++)
         numbers += moves(c) ? input_count(scene, c) : 0;
     numbers += (size_t)pl_rows_count(scene);
-    if (pl_scheme_get(scene->params.values->def.integrator)->states > 1)
-        numbers += 6 * (size_t)scene->vertex_count;
+    const pl_integrator_info *info = pl_integrator_get(scene->params.values->def.integrator);
+    if (info->states > 1)
+        numbers += (info->accelerations ? 12 : 6) * (size_t)scene->vertex_count;
     return sizeof(pl_state) + sizeof(pl_contact) * (size_t)contacts + sizeof(double) * numbers;
 }
 
@@ -88,17 +89,30 @@ done:
     return status;
 }
 
-pl_status pl_state_make_room(const pl_scene *scene, pl_state *state, pl_integrator integrator)
+static void drop_accelerations(const pl_scene *scene, pl_state *state)
 {
-    if (state->q_before || pl_scheme_get(integrator)->states == 1)
-        return PL_OK;
-    size_t size = 3 * (size_t)state->vertex_count;
-    state->q_before = pl_alloc(scene->ctx, size, sizeof(double));
-    state->v_before = pl_alloc(scene->ctx, size, sizeof(double));
-    return state->q_before && state->v_before ? PL_OK : PL_ERROR_MEMORY;
+    pl_free(scene->ctx, state->a);
+    pl_free(scene->ctx, state->a_before);
+    state->a = state->a_before = NULL;
 }
 
-void pl_state_push(pl_state *state, const double *q, const double *v, double length)
+pl_status pl_state_make_room(const pl_scene *scene, pl_state *state, pl_integrator integrator)
+{
+    const pl_integrator_info *info = pl_integrator_get(integrator);
+    double **wanted[] = {&state->q_before, &state->v_before, &state->a, &state->a_before};
+    int count = info->accelerations ? 4 : info->states > 1 ? 2 : 0;
+    for (int k = 0; k < count; k++) {
+        if (*wanted[k])
+            continue;
+        *wanted[k] = pl_alloc(scene->ctx, 3 * (size_t)state->vertex_count, sizeof(double));
+        state->before_length = 0;
+        if (!*wanted[k])
+            return PL_ERROR_MEMORY;
+    }
+    return PL_OK;
+}
+
+void pl_state_push(pl_state *state, const double *q, const double *v, const double *a, double length)
 {
     size_t bytes = sizeof(double) * 3 * (size_t)state->vertex_count;
     if (state->q_before) {
@@ -106,8 +120,31 @@ void pl_state_push(pl_state *state, const double *q, const double *v, double len
         memcpy(state->v_before, state->v, bytes);
         state->before_length = length;
     }
+    if (state->a) {
+        memcpy(state->a_before, state->a, bytes);
+        memcpy(state->a, a, bytes);
+    }
     memcpy(state->q, q, bytes);
     memcpy(state->v, v, bytes);
+}
+
+/* What integrators look back at, if there is something. */
+static pl_status copy_before(const pl_scene *scene, const pl_state *from, pl_state *to)
+{
+    size_t bytes = sizeof(double) * 3 * (size_t)from->vertex_count;
+    if (!from->a)
+        drop_accelerations(scene, to);
+    if (from->before_length > 0) {
+        PL_TRY(pl_state_make_room(scene, to, from->a ? PL_TR_BDF2 : PL_BDF2));
+        memcpy(to->q_before, from->q_before, bytes);
+        memcpy(to->v_before, from->v_before, bytes);
+    }
+    if (from->before_length > 0 && from->a) {
+        memcpy(to->a, from->a, bytes);
+        memcpy(to->a_before, from->a_before, bytes);
+    }
+    to->before_length = from->before_length;
+    return PL_OK;
 }
 
 pl_status pl_state_copy(const pl_scene *scene, const pl_state *from, pl_state *to)
@@ -117,12 +154,7 @@ pl_status pl_state_copy(const pl_scene *scene, const pl_state *from, pl_state *t
                    sizeof *to->contacts));
     memcpy(to->q, from->q, sizeof(double) * 3 * n);
     memcpy(to->v, from->v, sizeof(double) * 3 * n);
-    to->before_length = from->before_length;
-    if (from->before_length > 0) {
-        PL_TRY(pl_state_make_room(scene, to, PL_BDF2));
-        memcpy(to->q_before, from->q_before, sizeof(double) * 3 * n);
-        memcpy(to->v_before, from->v_before, sizeof(double) * 3 * n);
-    }
+    PL_TRY(copy_before(scene, from, to));
     pl_state_set_inputs(scene, to, from->input);
     if (from->contact_count > 0)
         memcpy(to->contacts, from->contacts, sizeof *to->contacts * (size_t)from->contact_count);
@@ -145,5 +177,6 @@ void pl_state_destroy(const pl_scene *scene, pl_state *s)
     pl_free(scene->ctx, s->live);
     pl_free(scene->ctx, s->q_before);
     pl_free(scene->ctx, s->v_before);
+    drop_accelerations(scene, s);
     pl_free(scene->ctx, s);
 }

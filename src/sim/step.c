@@ -2,6 +2,7 @@
 #include "sim/sim.h"
 
 #include "core/vec.h"
+#include "rows/rows.h"
 #include "terms/mean_volume.h"
 #include "terms/term.h"
 #include "terms/yeoh.h"
@@ -15,6 +16,24 @@ typedef struct step {
     void *user;
 } step;
 
+/* The acceleration by all forces but those that may come all at once; where no state keeps it, NULL. */
+static const double *without_contacts(pl_sim *sim, const pl_substep *sub, const pl_state *state,
+                                      const double *acceleration)
+{
+    pl_contact_set *set = &sim->solver.space.set;
+    double *out = sim->solver.guess;
+    if (!state->a)
+        return NULL;
+    pl_rows_place(sub, sim->solver.iterate, set);
+    memset(out, 0, sizeof(double) * 3 * (size_t)sim->solver.n);
+    for (int c = 0; c < set->count; c++)
+        if (pl_rows_sudden(&set->points[c]))
+            pl_contact_scatter(set, c, -1, set->points[c].lambda, out);
+    for (int i = 0; i < 3 * sim->solver.n; i++)
+        out[i] = acceleration[i] + out[i] / sim->matter.mass[i / 3];
+    return out;
+}
+
 /* The converged substep becomes the state. */
 static pl_status accept(step *s, const pl_substep *sub, double fraction)
 {
@@ -23,12 +42,11 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
     int m = sim->solver.space.set.touching;
     PL_TRY(pl_grow(sim->ctx, (void **)&state->contacts, &state->contact_capacity, m,
                    sizeof *state->contacts));
-    if (s->record)
-        PL_TRY(s->record(s->user, sim, sub));
     for (int i = 0; i < 3 * sim->solver.n; i++)
         sim->solver.trial[i] = sim->solver.iterate[i] - state->q[i];
     for (int c = 0; c < m; c++)
-        state->contacts[c] = pl_contact_tell(&sim->solver.space.set, c, sim->solver.trial);
+        state->contacts[c] =
+            pl_contact_tell(&sim->solver.space.set, c, sim->solver.trial, sub->scheme->share);
     state->contact_count = m;
     memcpy(state->live, sim->solver.live, sizeof(double) * (size_t)state->live_count);
 #pragma omp parallel for num_threads(sim->ctx->threads)                                                \
@@ -38,11 +56,12 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
         sim->solver.trial[i] = (v - sub->w[i]) / sub->h;
         sim->solver.trial_move[i] = v;
     }
-    pl_state_push(state, sim->solver.iterate, sim->solver.trial_move, sub->length);
+    pl_state_push(state, sim->solver.iterate, sim->solver.trial_move,
+                  without_contacts(sim, sub, state, sim->solver.trial), sub->length);
     pl_forecast_add(sim->ctx, &sim->solver.memory.forecast, sim->matter.mass, sim->solver.trial);
     pl_state_set_inputs(sim->scene, state, sub->drive->of);
     state->time = sim->backup->time + fraction * sim->matter.values->def.time_step;
-    return PL_OK;
+    return s->record ? s->record(s->user, sim, sub, state) : PL_OK;
 }
 
 /* How well the contact law holds, at the position before it is rounded; the worst of all substeps. */
@@ -101,13 +120,14 @@ static pl_status out_of_range(const step *s)
 }
 
 /* sim->p, w from the states that the scheme looks back at. */
-static void look_back(pl_sim *sim, const pl_state *state, const pl_scheme *scheme)
+static void look_back(pl_sim *sim, const pl_state *state, const pl_scheme *scheme, double h)
 {
     const double *q[] = {state->q, state->q_before}, *v[] = {state->v, state->v_before};
-    if (scheme->states == 1)
+    const double *a[] = {state->a, state->a_before};
+    if (!pl_scheme_combines(scheme))
         return;
-    pl_scheme_combine(scheme, 3 * sim->solver.n, q, sim->p);
-    pl_scheme_combine(scheme, 3 * sim->solver.n, v, sim->w);
+    pl_scheme_combine(scheme, h, 3 * sim->solver.n, q, v, sim->p);
+    pl_scheme_combine(scheme, h, 3 * sim->solver.n, v, a, sim->w);
 }
 
 /* By the scene's method; where the constant matrix does not get there, by the tangent. */
@@ -129,8 +149,9 @@ static pl_status solve(step *s, const pl_substep *sub, bool may_split, pl_subste
     return status;
 }
 
-/* The part [from, to] of the step, as fractions of it. */
-static pl_status advance(step *s, double from, double to, int depth)
+/* By one row of the integrator from `from` to `to` of the step, as fractions of it. */
+static pl_status substep(step *s, const pl_scheme *scheme, double from, double to, double h, int depth,
+                         bool *converged)
 {
     pl_sim *sim = s->sim;
     const pl_scene *scene = sim->scene;
@@ -138,10 +159,8 @@ static pl_status advance(step *s, double from, double to, int depth)
     pl_drive_between(scene, sim->backup->input, &sim->drive, to, &sim->part);
     memcpy(sim->pose_start, s->state->input[PL_COLLIDER_POSE],
            sizeof(double) * 7 * (size_t)scene->collider_count);
-    double length = sim->matter.values->def.time_step * (to - from);
-    const pl_scheme *scheme =
-        pl_scheme_for(sim->matter.values->def.integrator, length, s->state->before_length);
-    look_back(sim, s->state, scheme);
+    look_back(sim, s->state, scheme, h);
+    bool combined = pl_scheme_combines(scheme);
     pl_substep sub = {
         .scene = scene,
         .pattern = sim->model->pattern,
@@ -152,13 +171,14 @@ static pl_status advance(step *s, double from, double to, int depth)
         .from = from,
         .to = to,
         .scheme = scheme,
-        .length = length,
-        .h = scheme->theta * length,
+        .length = sim->matter.values->def.time_step * (to - from),
+        .h = h,
         .q0 = s->state->q,
         .q1 = s->state->q_before,
         .v0 = s->state->v,
-        .p = scheme->states > 1 ? sim->p : s->state->q,
-        .w = scheme->states > 1 ? sim->w : s->state->v,
+        .v1 = s->state->v_before,
+        .p = combined ? sim->p : s->state->q,
+        .w = combined ? sim->w : s->state->v,
         .drive = &sim->part,
         .pose_start = sim->pose_start,
         .live = sim->solver.live,
@@ -171,6 +191,7 @@ static pl_status advance(step *s, double from, double to, int depth)
         result = (pl_substep_result){.reason = "numbers out of range"};
     else if (status != PL_OK)
         return status == PL_ERROR_NUMERIC ? out_of_range(s) : status;
+    *converged = result.converged;
     if (result.converged) {
         measure_contacts(sim);
         PL_TRY(accept(s, &sub, to));
@@ -181,11 +202,30 @@ static pl_status advance(step *s, double from, double to, int depth)
     if (!may_split)
         return no_convergence(s, &sub, &result, depth);
     sim->solver.meter.info.splits++;
-    pl_log(sim->ctx, PL_LOG_INFO, "step %d: %s, last Newton step %.3g m: split to %.3g s", sub.step + 1,
-           result.reason, sim->solver.meter.info.residual, 0.5 * sub.length);
+    pl_log(sim->ctx, PL_LOG_INFO, "step %d: %s, last Newton step %.3g m: split from %.3g s",
+           sub.step + 1, result.reason, sim->solver.meter.info.residual, sub.length);
     pl_sim_forget(sim);
-    PL_TRY(advance(s, from, 0.5 * (from + to), depth + 1));
-    return advance(s, 0.5 * (from + to), to, depth + 1);
+    return PL_OK;
+}
+
+/* The part [from, to] of the step; where a row of the integrator does not converge, what is left is
+ * halved. */
+static pl_status advance(step *s, double from, double to, int depth)
+{
+    const pl_scene_def *def = &s->sim->matter.values->def;
+    double length = def->time_step * (to - from), at = from;
+    for (const pl_scheme *row = pl_schemes_for(def->integrator, length, s->state->before_length);
+         at < to; row++) {
+        double end = row->end == 1 ? to : from + row->end * (to - from);
+        bool converged;
+        PL_TRY(substep(s, row, at, end, row->theta * length, depth, &converged));
+        if (!converged) {
+            PL_TRY(advance(s, at, 0.5 * (at + to), depth + 1));
+            return advance(s, 0.5 * (at + to), to, depth + 1);
+        }
+        at = end;
+    }
+    return PL_OK;
 }
 
 static void measure_state(pl_sim *sim, const pl_state *state)

@@ -29,9 +29,9 @@ typedef struct pl_substep {
     double from, to;           /* which part, as fractions of it */
     const pl_scheme *scheme;
     double length;            /* s, */
-    double h;                 /* and theta times that */
+    double h;                 /* s, of the scheme */
     const double *q0, *v0;    /* [n, 3] */
-    const double *q1;         /* [n, 3] positions before these, of a scheme that looks back at them */
+    const double *q1, *v1;    /* [n, 3] the state before, of a scheme that looks back at it */
     const double *p, *w;      /* [n, 3] what the scheme makes of these and earlier ones */
     const pl_drive *drive;    /* at the end of the substep */
     const double *pose_start; /* [collider_count, 7] */

@@ -21,6 +21,9 @@ static void vjp(const pl_slope *s, const double *z, double scale, pl_gradient *g
         pl_sub3(s->q + 3 * i, at->p + 3 * i, u);
         double moved = pl_dot3(z + 3 * i, u);
         s->mass[i] += at->h * pl_dot3(z + 3 * i, at->w + 3 * i) - moved;
+        for (int k = 0; s->z && k < 3; k++) /* M^-1 H^T lambda in what is kept as acceleration */
+            s->mass[i] +=
+                s->z[3 * i + k] * (u[k] - at->h * (at->w[3 * i + k] + at->h * s->a[3 * i + k]));
         s->drag[i] -= at->h * moved;
     }
 }

@@ -22,7 +22,9 @@ typedef struct pl_slope {
     int row;                        /* the time step, from 0 in this rollout: the row of inputs */
     const pl_drive *before, *after; /* at the ends of the time step */
     double *p, *w;       /* [n, 3] derivatives by the substep's p and w, or a direction of them */
-    double *q1;          /* [n, 3] the same of its q1 */
+    double *q1, *v1;     /* [n, 3] the same of its q1 and v1 */
+    const double *a, *z; /* [n, 3] the acceleration kept at the end, and M^-1/h^2 times the derivative
+                            by it; NULL without */
     double *mass, *drag; /* [n] derivatives by each vertex's M and C, or along a direction of them; NULL
                             when nobody asks */
 } pl_slope;

@@ -1,8 +1,8 @@
 /*
  * Viscosity of the material (Kelvin-Voigt): stress from the rate R of Green's strain E = (F^T F - 1)/2,
- * by the scheme's weights c_j of the states q_j before (sim/integrator.h):
+ * by the scheme's weights of the states (q_j, v_j) before (sim/integrator.h):
  *
- *     R = (E(q) - sum_j c_j E(q_j)) / h,     S = 2 eta R
+ *     R = (E(q) - sum_j c_j E(q_j)) / h - sum_j b_j sym(F(q_j)^T F(v_j)),     S = 2 eta R
  *     D = h eta V |R|^2,     dD/dq_a = V F S g_a
  *     d2D/dq_a dq_b = V [ g_a.S g_b 1 + eta/h (g_a.g_b F F^T + (F g_b)(F g_a)^T) ]
  *
@@ -34,20 +34,24 @@ static void product(const double a[9], const double b[9], double out[9])
             pl_axpy3(a[3 * i + k], b + 3 * k, out + 3 * i);
 }
 
-/* The states before the substep, newest first. */
-static const double *earlier(const pl_substep *s, int j)
+/* F of the states before the substep and of their velocities, newest first. */
+static void earlier(const pl_substep *s, const piece *p, int j, double f[9], double rate[9])
 {
-    return j == 0 ? s->q0 : s->q1;
+    pl_piece_gradient(&p->at, j == 0 ? s->q0 : s->q1, f);
+    if (s->scheme->b[j] != 0)
+        pl_piece_gradient(&p->at, j == 0 ? s->v0 : s->v1, rate);
 }
 
 static piece piece_of(const pl_substep *s, int element, const double *q)
 {
     piece p = {.at = pl_piece_of(s, element, q), .eta = s->matter->values->of[PL_VISCOSITY][element]};
-    double before[9];
+    double f[9], rate[9];
     add_symmetric(0.5 / s->h, p.at.f, p.at.f, p.rate);
     for (int j = 0; j < s->scheme->states; j++) {
-        pl_piece_gradient(&p.at, earlier(s, j), before);
-        add_symmetric(-0.5 * s->scheme->c[j] / s->h, before, before, p.rate);
+        earlier(s, &p, j, f, rate);
+        add_symmetric(-0.5 * s->scheme->c[j] / s->h, f, f, p.rate);
+        if (s->scheme->b[j] != 0)
+            add_symmetric(-s->scheme->b[j], f, rate, p.rate);
     }
     return p;
 }
@@ -131,9 +135,8 @@ static void strain_along(const piece *p, const double *z, double t[9])
 static void vjp(const pl_slope *s, const double *z, double scale, pl_gradient *g, double *dq0,
                 double *dv0)
 {
-    (void)dv0;
     const pl_substep *at = s->at;
-    double *by = g->of[PL_VISCOSITY], t[9], f[9], push[9];
+    double *by = g->of[PL_VISCOSITY], t[9], f[9], rate[9], push[9];
     for (int e = 0; by && e < at->scene->element_count; e++) {
         piece p = piece_of(at, e, s->q);
         strain_along(&p, z, t);
@@ -143,10 +146,16 @@ static void vjp(const pl_slope *s, const double *z, double scale, pl_gradient *g
     {
         strain_along(&p, z, t);
         for (int j = 0; j < at->scheme->states; j++) {
-            pl_piece_gradient(&p.at, earlier(at, j), f);
+            double weight = 2 * scale * p.eta * p.at.volume, b = at->scheme->b[j];
+            double *dq = j == 0 ? dq0 : s->q1;
+            earlier(at, &p, j, f, rate);
             product(f, t, push);
-            pl_piece_scatter(&p.at, 2 * scale * p.eta * p.at.volume * at->scheme->c[j] / at->h, push,
-                             j == 0 ? dq0 : s->q1);
+            pl_piece_scatter(&p.at, weight * at->scheme->c[j] / at->h, push, dq);
+            if (b == 0)
+                continue;
+            pl_piece_scatter(&p.at, weight * b, push, j == 0 ? dv0 : s->v1);
+            product(rate, t, push);
+            pl_piece_scatter(&p.at, weight * b, push, dq);
         }
     }
 }
@@ -154,10 +163,9 @@ static void vjp(const pl_slope *s, const double *z, double scale, pl_gradient *g
 static void jvp(const pl_slope *s, const pl_gradient *d, const double *dq0, const double *dv0,
                 double scale, double *rhs)
 {
-    (void)dv0;
     const pl_substep *at = s->at;
     const double *along = d->of[PL_VISCOSITY];
-    double f[9], df[9], push[9];
+    double f[9], rate[9], df[9], push[9];
     for (int e = 0; along && e < at->scene->element_count; e++) {
         piece p = piece_of(at, e, s->q);
         product(p.at.f, p.rate, push);
@@ -167,9 +175,15 @@ static void jvp(const pl_slope *s, const pl_gradient *d, const double *dq0, cons
     {
         double before[9] = {0};
         for (int j = 0; j < at->scheme->states; j++) {
-            pl_piece_gradient(&p.at, earlier(at, j), f);
+            double b = at->scheme->b[j];
+            earlier(at, &p, j, f, rate);
             pl_piece_gradient(&p.at, j == 0 ? dq0 : s->q1, df);
             add_symmetric(at->scheme->c[j] / at->h, f, df, before);
+            if (b == 0)
+                continue;
+            add_symmetric(b, rate, df, before);
+            pl_piece_gradient(&p.at, j == 0 ? dv0 : s->v1, df);
+            add_symmetric(b, f, df, before);
         }
         product(p.at.f, before, push);
         pl_piece_scatter(&p.at, 2 * scale * p.eta * p.at.volume, push, rhs);
