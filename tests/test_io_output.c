@@ -389,6 +389,39 @@ static void full_disk(void **state)
     assert_int_equal(entries(f->folder), 0);
 }
 
+/* Points of the walls carry it, others 0. */
+static void surfaces_have_pressures_of_chambers(void **state)
+{
+    fixture *f = *state;
+    const char text[] = "{\"version\": 1, \"gravity\": [0, 0, 0], \"bodies\": [{\"mesh\": "
+                        "{\"hollow_box\": {\"size\": [0.3, 0.3, 0.3], \"wall\": 0.1, \"cell\": "
+                        "0.1}}}], \"chambers\": [{\"body\": 0, \"pressure\": 500, \"gas\": true}]}";
+    pl_state_destroy(f->scene, f->state);
+    pl_sim_destroy(f->sim);
+    pl_scene_destroy(f->scene);
+    assert_ok(f->ctx,
+              pl_scene_load_text(f->ctx, text, sizeof text - 1, "t", NULL, 0, NULL, &f->scene, NULL));
+    assert_ok(f->ctx, pl_sim_create(f->scene, &f->sim));
+    assert_ok(f->ctx, pl_state_create(f->scene, &f->state));
+    pl_output *output = open_output(f, f->out, false);
+    step(f, output, 2);
+    assert_ok(f->ctx, pl_output_finish(output, PL_OK));
+    pl_output_destroy(output);
+    vtu_check v = open_vtu(f->out, "surface/000002.vtu");
+    double pressure[64], expected;
+    int walls = 0;
+    assert_int_equal(v.points, 64); /* 56 outside, 8 around the cavity */
+    memcpy(pressure, vtu_array(&v, "pressure", sizeof pressure), sizeof pressure);
+    assert_ok(f->ctx, pl_chamber_pressure(f->scene, 0, f->state, &expected));
+    assert_true(expected > 0 && expected < 500);
+    for (int i = 0; i < 64; i++) {
+        assert_true(pressure[i] == 0 || pressure[i] == expected);
+        walls += pressure[i] != 0;
+    }
+    assert_int_equal(walls, 8);
+    free(v.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +431,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(empty_directory, setup, teardown),
         cmocka_unit_test_setup_teardown(taken_place, setup, teardown),
         cmocka_unit_test_setup_teardown(unwritable_places, setup, teardown),
+        cmocka_unit_test_setup_teardown(surfaces_have_pressures_of_chambers, setup, teardown),
         cmocka_unit_test_setup_teardown(full_disk, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

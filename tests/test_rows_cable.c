@@ -352,7 +352,7 @@ static void impossible_ones_are_refused(void **state)
     bad = good, bad.length = -0.1;
     refuse(&w, bad, "length");
     bad = good, bad.length = 1e300;
-    refuse(&w, bad, "length = 1e+300: expected > 0 and < 1e+15 m");
+    refuse(&w, bad, "length = 1e+300: expected >= 1e-09 and < 1e+15");
     bad = good, bad.length = NAN;
     refuse(&w, bad, "length");
     bad.points = odd;
@@ -367,6 +367,10 @@ static void impossible_ones_are_refused(void **state)
     refuse(&w, bad, "points[1]: the weights");
     memcpy(odd, chain, sizeof odd), odd[1].vertices[2] = 8;
     refuse(&w, bad, "points[1]: vertices[2] = 8");
+    memcpy(odd, chain, sizeof odd), odd[1].vertices[2] = odd[1].vertices[0];
+    refuse(&w, bad, "points[1]: vertices[2] = ");
+    bad = good, bad.name = "";
+    refuse(&w, bad, "name is empty");
     assert_ok(ctx, pl_scene_add_cable(w.scene, &good, NULL));
     world_start(&w);
     const double zero = 0;

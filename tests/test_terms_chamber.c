@@ -1,22 +1,10 @@
 /* Chambers: what pressure does to their walls, derivatives alone and with friction, in every solver and
  * when steps are split, pressures that walls do not hold, and what is refused. */
-#include "terms_derivatives.h"
+#include "terms_chamber.h"
 
 #include <pliant/io.h>
 
 extern const pl_term pl_term_chamber;
-
-#define YOUNG 1e5
-
-/* A cube of 20 cm with walls of 5 cm, its lowest corner at (x, 0, z). */
-static pl_mesh *hollow(pl_context *ctx, double x, double z)
-{
-    const double size[3] = {0.2, 0.2, 0.2}, unturned[4] = {1, 0, 0, 0}, corner[3] = {x, 0, z};
-    pl_mesh *mesh = NULL;
-    assert_ok(ctx, pl_mesh_hollow_box(ctx, size, 0.05, 0.05, &mesh));
-    pl_mesh_transform(mesh, 1, unturned, corner);
-    return mesh;
-}
 
 static void add_chamber(test_world *w, int body, double pressure, pl_table table)
 {
@@ -34,13 +22,6 @@ static test_world cube(pl_context *ctx, pl_scene_def def, double z, double press
     int body = world_add(&w, world_body(PL_NEO_HOOKEAN, PL_EXACT, YOUNG), hollow(ctx, 0, z));
     add_chamber(&w, body, pressure, table);
     return w;
-}
-
-static double volume(const test_world *w, int chamber)
-{
-    double out;
-    assert_ok(w->ctx, pl_chamber_volume(w->scene, chamber, w->state->q, &out));
-    return out;
 }
 
 /* ------------------------------------------------------------------------------- one by one */
@@ -460,7 +441,7 @@ static void impossible_ones_are_refused(void **state)
     bad = good, bad.pressure = NAN;
     refuse(&w, bad, "pressure");
     bad.pressure = -1e300;
-    refuse(&w, bad, "pressure = -1e+300: expected less than 1e+15 Pa");
+    refuse(&w, bad, "pressure = -1e+300: expected >= -1e+15 and < 1e+15");
     assert_ok(ctx, pl_scene_add_chamber(w.scene, &good, NULL));
     assert_ok(ctx, pl_scene_chamber(w.scene, 0, &told));
     memcpy(list, told.triangles, sizeof *list * 3 * (size_t)told.triangle_count);

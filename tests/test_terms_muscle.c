@@ -431,11 +431,11 @@ static void impossible_ones_are_refused(void **state)
     bad = good, bad.stiffness = NAN;
     refuse(&w, bad, "muscle_stiffness");
     bad = good, bad.activation = 1;
-    refuse(&w, bad, "activation = 1: this law expects >= -1e+15 and < 1");
+    refuse(&w, bad, "activation = 1: expected >= -1e+15 and < 1");
     bad = good, bad.law = PL_MUSCLE_FORCE, bad.activation = -0.1;
-    refuse(&w, bad, "activation = -0.1: this law expects >= 0 and < 1e+15");
+    refuse(&w, bad, "activation = -0.1: expected >= 0 and < 1e+15");
     bad.activation = 1e300;
-    refuse(&w, bad, "activation = 1e+300: this law expects >= 0 and < 1e+15");
+    refuse(&w, bad, "activation = 1e+300: expected >= 0 and < 1e+15");
     bad = good, bad.activation = NAN;
     refuse(&w, bad, "activation");
     bad = good, bad.table = (pl_table){2, time, most};
@@ -483,7 +483,7 @@ static void scene_files_have_them(void **state)
          "got both", 0},
         {"{\"body\": 0, \"direction\": [1, 0, 0], \"law\": \"tensing\"}", "did you mean \"tension\"",
          0},
-        {"{\"body\": 0, \"direction\": [1, 0, 0], \"activation\": 1.5}", "activation = 1.5", 0},
+        {"{\"body\": 0, \"direction\": [1, 0, 0], \"activation\": 1.5}", "muscles[0].activation: expected >= -1e+15 and < 1, got 1.5", 0},
         {"{\"body\": 0, \"path\": [[0, 0, 9], [1, 0, 9]], \"radius\": 0.1}", "from [0, 0, 0] to", 0},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

@@ -446,8 +446,12 @@ typedef struct pl_chamber_def {
     const int *triangles; /* [triangle_count, 3] vertices of the body; may be NULL */
     const double *inside; /* [3] m; may be NULL */
     int cavity;           /* from 0; default 0 */
-    double pressure;      /* Pa; default 0 */
+    double pressure;      /* Pa above that outside; default 0 */
     pl_table table;       /* width 1; replaces pressure when it has rows */
+    bool gas; /* the amount of gas is given, by the pressure that it has at the volume at rest; default
+                 false: the pressure is given, at any volume */
+    double ambient; /* outside, Pa, for gas: it has (pressure + ambient) V0/V - ambient at the volume V;
+                       default 101325 */
 } pl_chamber_def;
 
 PL_API pl_chamber_def pl_chamber_def_default(void);
@@ -670,6 +674,10 @@ PL_API pl_status pl_state_create(const pl_scene *scene, pl_state **out); /* at t
 /* Into a state of the same scene, which exists already. */
 PL_API pl_status pl_state_copy(const pl_scene *scene, const pl_state *from, pl_state *to);
 PL_API void pl_state_destroy(const pl_scene *scene, pl_state *state); /* NULL is fine */
+/* The pressure in a chamber after the last step, Pa above that outside: of one with gas at the volume
+ * it has there. */
+PL_API pl_status pl_chamber_pressure(const pl_scene *scene, int chamber, const pl_state *state,
+                                     double *pressure);
 
 /* What drives a step, by channel: of[PL_FORCE] and so on, [rows, width]; of a rollout [steps, rows,
  * width]. NULL takes the scene's own values at the end of the step. Only inputs may be given. */

@@ -100,13 +100,16 @@ class Actuators:
     def add_chamber(self: Scene, body: Reference,  # type: ignore[misc]
                     triangles: Union[str, ArrayLike, None] = None, *, inside: Optional[ArrayLike] = None,
                     cavity: Optional[int] = None, pressure: Optional[float] = None,
-                    table: Optional[Table] = None, name: Optional[str] = None) -> int:
+                    table: Optional[Table] = None, gas: Optional[bool] = None,
+                    ambient: Optional[float] = None, name: Optional[str] = None) -> int:
         """Puts a cavity of a body under pressure, and returns the chamber's index.
 
         Which one: triangles [k, 3] of the body's boundary, closed, or the name of a group of them; or the one
         around the point inside [3] (m) of the rest shape; or by its number (cavity, 0).
         pressure: Pa above that outside, a constant (0); negative draws the walls in.
         table: (times [k] s, values [k] Pa) instead. name: for messages and tasks.
+        gas: the amount of gas is given, by the pressure that it has at the volume at rest; ambient: Pa outside
+        (101325), for gas.
         """
         d = lib.pl_chamber_def_default()
         d.body = self.body_index(body)
@@ -119,7 +122,7 @@ class Actuators:
         if inside is not None:
             point = doubles(inside, (3,), "inside")
             d.inside = double_p(point)
-        fill(d, WORDS, name=name, cavity=cavity, pressure=pressure)
+        fill(d, WORDS, name=name, cavity=cavity, pressure=pressure, gas=gas, ambient=ambient)
         column = self._table(_column(table), 1, "table")
         d.table = column[0]
         return self._add(lib.pl_scene_add_chamber, d)

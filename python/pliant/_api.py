@@ -349,6 +349,8 @@ pl_chamber_def._fields_ = [
     ("cavity", c_int),
     ("pressure", c_double),
     ("table", pl_table),
+    ("gas", c_bool),
+    ("ambient", c_double),
 ]
 
 
@@ -1284,6 +1286,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_state_create": (pl_status, [POINTER(pl_scene), POINTER(POINTER(pl_state))]),
     "pl_state_copy": (pl_status, [POINTER(pl_scene), POINTER(pl_state), POINTER(pl_state)]),
     "pl_state_destroy": (None, [POINTER(pl_scene), POINTER(pl_state)]),
+    "pl_chamber_pressure": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_state), POINTER(c_double)]),
     "pl_sim_create": (pl_status, [POINTER(pl_scene), POINTER(POINTER(pl_sim))]),
     "pl_sim_destroy": (None, [POINTER(pl_sim)]),
     "pl_sim_scene": (POINTER(pl_scene), [POINTER(pl_sim)]),

@@ -152,6 +152,16 @@ class State(Owner):
             raise ArgumentError(f"there is no cable {cable}")
         return self.live[first.value:first.value + count]
 
+    @property
+    def chamber_pressures(self) -> Array:
+        """The pressure in each chamber after the last step, Pa above that outside: of those with gas at their volume."""
+        found, value = [], ctypes.c_double()
+        with self._core as core:
+            for chamber in range(lib.pl_scene_owner_count(self._scene._pointer, _api.PL_OWNER_CHAMBER)):
+                core.check(lib.pl_chamber_pressure(self._scene._pointer, chamber, self._pointer, value))
+                found.append(value.value)
+        return np.array(found)
+
     def __copy__(self) -> State:
         return self._scene.copy(self)
 

@@ -82,6 +82,24 @@ def test_inflation(balloon):
     assert pliant.check(balloon, centre_loss(3), 3, wanted=["pressure"]).ok
 
 
+def test_gas(context):
+    """(p + ambient) V stays what it is at the volume at rest."""
+    scene = pliant.Scene(gravity=(0, 0, 0), context=context)
+    scene.add_body(pliant.Mesh.hollow_box((0.2, 0.2, 0.2), 0.05, 0.05, context=context), damping=5)
+    scene.add_chamber(0, pressure=3e4, gas=True, ambient=9e4)
+    state = scene.state()
+    for _ in range(5):
+        scene.step(state)
+    pressure, volume = state.chamber_pressures[0], scene.chamber_volumes(state.q)[0]
+    assert pressure < 2.5e4
+    np.testing.assert_allclose((pressure + 9e4) * volume, 1.2e5 * 1e-3, rtol=1e-12)
+    assert pliant.check(scene, centre_loss(3), 3, wanted=["pressure"]).ok
+    again = pliant.Scene.from_dict(scene.to_dict())
+    assert again.to_dict()["chambers"][0]["gas"] is True
+    with pytest.raises(ValueError, match="inputs.pressure"):
+        scene.rollout(1, pressure=-9.1e4)
+
+
 def test_same_cavity(balloon, context):
     listed = balloon.to_dict()["chambers"][0]["triangles"]
     scene = pliant.Scene(context=context)
@@ -99,6 +117,8 @@ def test_same_cavity(balloon, context):
     (dict(triangles=[[0, 1, 2]]), "not closed"),
     (dict(triangles=[0, 1, 2]), "triangles: expected shape"),
     (dict(pressure=np.nan), "pressure"),
+    (dict(gas=True, ambient=-1), "ambient = -1"),
+    (dict(name=""), "name is empty"),
 ])
 def test_refused_chambers(balloon, given, message):
     with pytest.raises(ValueError, match=message):

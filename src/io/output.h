@@ -62,7 +62,7 @@ struct pl_output {
     pl_output_grid volume_grid, surface_grid;
     pl_output_colliders colliders;
     pl_output_cables cables;
-    double *point_data;   /* [n, 15] scratch: what a file's points carry */
+    double *point_data;   /* [n, 16] scratch: what a file's points carry */
     double *element_data; /* [element_count, 12] scratch: energy, von Mises, activation, stress */
     int frame_count, frame_capacity;
     pl_pvd_entry *frames; /* written */

@@ -1,8 +1,8 @@
 /*
  * One moment of a simulation as VTU files. Points of the volume carry displacement (from the rest
  * shape) and velocity, its cells stress (Cauchy, Pa), von Mises stress, energy (J), body and, in scenes
- * with muscles, activation; points of the surface carry displacement, velocity and the contact forces
- * (N), normal and tangential apart.
+ * with muscles, activation; points of the surface carry displacement, velocity, the contact forces
+ * (N), normal and tangential apart, and, in scenes with chambers, pressure (Pa).
  */
 #include "io/output.h"
 #include "sim/sim.h"
@@ -15,13 +15,14 @@
 /* Scratch columns of a file's points, each [point_count, 3]. */
 typedef struct columns {
     double *position, *displacement, *velocity, *normal, *tangent;
+    double *pressure; /* [point_count] */
 } columns;
 
 static columns gather(pl_output *output, const pl_output_grid *grid, const pl_state *state)
 {
     size_t n = 3 * (size_t)output->vertex_count;
     double *data = output->point_data;
-    columns c = {data, data + n, data + 2 * n, data + 3 * n, data + 4 * n};
+    columns c = {data, data + n, data + 2 * n, data + 3 * n, data + 4 * n, data + 5 * n};
     for (int i = 0; i < grid->point_count; i++)
         for (size_t k = 0; k < 3; k++) {
             size_t to = 3 * (size_t)i + k, from = 3 * (size_t)grid->vertex[i] + k;
@@ -37,7 +38,15 @@ static int compare(const void *a, const void *b)
     return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
 }
 
-/* Sums the contact forces on each point; grid->vertex is sorted. */
+/* The point of a vertex, or -1; grid->vertex is sorted. */
+static int point_of(const pl_output_grid *grid, int vertex)
+{
+    const int *found =
+        bsearch(&vertex, grid->vertex, (size_t)grid->point_count, sizeof *grid->vertex, compare);
+    return found ? (int)(found - grid->vertex) : -1;
+}
+
+/* Sums the contact forces on each point. */
 static void gather_contacts(const pl_output_grid *grid, const pl_state *state, columns c)
 {
     memset(c.normal, 0, sizeof(double) * 3 * (size_t)grid->point_count);
@@ -45,15 +54,35 @@ static void gather_contacts(const pl_output_grid *grid, const pl_state *state, c
     for (int at = 0; at < state->contact_count; at++) {
         const pl_contact *contact = &state->contacts[at];
         for (int j = 0; j < contact->count; j++) {
-            const int *found = bsearch(&contact->vertex[j], grid->vertex, (size_t)grid->point_count,
-                                       sizeof *grid->vertex, compare);
-            if (!found)
+            int at_point = point_of(grid, contact->vertex[j]);
+            if (at_point < 0)
                 continue;
-            size_t i = 3 * (size_t)(found - grid->vertex);
+            size_t i = 3 * (size_t)at_point;
             pl_axpy3(contact->weight[j] * contact->force_normal, contact->normal, c.normal + i);
             pl_axpy3(contact->weight[j], contact->force_tangent, c.tangent + i);
         }
     }
+}
+
+/* That of the chamber a point is on the walls of, 0 elsewhere. */
+static pl_status gather_pressure(const pl_output *output, const pl_output_grid *grid,
+                                 const pl_state *state, double *pressure)
+{
+    memset(pressure, 0, sizeof *pressure * (size_t)grid->point_count);
+    for (int m = 0; m < pl_scene_owner_count(output->scene, PL_OWNER_CHAMBER); m++) {
+        pl_chamber_def chamber;
+        pl_body_info body;
+        double p;
+        PL_TRY(pl_scene_chamber(output->scene, m, &chamber));
+        PL_TRY(pl_scene_body(output->scene, chamber.body, &body));
+        PL_TRY(pl_chamber_pressure(output->scene, m, state, &p));
+        for (int k = 0; k < 3 * chamber.triangle_count; k++) {
+            int at = point_of(grid, body.vertex_offset + chamber.triangles[k]);
+            if (at >= 0)
+                pressure[at] = p;
+        }
+    }
+    return PL_OK;
 }
 
 static pl_status write_grid(pl_output *output, const char *folder, int step, const pl_output_grid *grid,
@@ -118,14 +147,17 @@ static pl_status write_volume(pl_output *output, const pl_state *state)
 static pl_status write_surface(pl_output *output, const pl_state *state)
 {
     columns c = gather(output, &output->surface_grid, state);
+    bool chambers = pl_scene_owner_count(output->scene, PL_OWNER_CHAMBER) > 0;
     gather_contacts(&output->surface_grid, state, c);
+    PL_TRY(gather_pressure(output, &output->surface_grid, state, c.pressure));
     const pl_vtu_field points[] = {{"displacement", 3, c.displacement},
                                    {"velocity", 3, c.velocity},
                                    {"contact_normal", 3, c.normal},
-                                   {"contact_tangent", 3, c.tangent}};
+                                   {"contact_tangent", 3, c.tangent},
+                                   {"pressure", 1, c.pressure}};
     const pl_vtu_field cells[] = {{"body", 1, output->surface_grid.body}};
     return write_grid(output, "surface", state->step, &output->surface_grid,
-                      (pl_vtu){.point_field_count = 4,
+                      (pl_vtu){.point_field_count = chambers ? 5 : 4,
                                .point_fields = points,
                                .cell_field_count = 1,
                                .cell_fields = cells});

@@ -23,7 +23,7 @@ static pl_status prepare(pl_output *output)
     pl_status status = PL_OK;
     pl_context *ctx = output->ctx;
     PL_NEW(ctx, output->rest, 3 * (size_t)output->vertex_count, done);
-    PL_NEW(ctx, output->point_data, 15 * (size_t)output->vertex_count, done);
+    PL_NEW(ctx, output->point_data, 16 * (size_t)output->vertex_count, done);
     PL_NEW(ctx, output->element_data, 12 * (size_t)output->element_count, done);
     PL_CHECK(copy_rest(output), done);
     PL_CHECK(pl_output_build_grids(output), done);

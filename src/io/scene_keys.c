@@ -398,6 +398,11 @@ static const pl_key chamber_keys[] = {
      .doc = "Above that outside; negative draws the walls in."},
     {"table", PL_KEY_ROWS, UNREAD, .length = 1, .unit = "Pa",
      .doc = "Pressure over time, instead of pressure."},
+    {"gas", PL_KEY_BOOLEAN, AT(pl_chamber_def, gas),
+     .doc = "false: the pressure is given, at any volume; true: the amount of gas is, by the pressure "
+            "that it has at the volume at rest."},
+    {"ambient", PL_KEY_NUMBER, AT(pl_chamber_def, ambient), NOT_NEGATIVE, .unit = "Pa",
+     .doc = "Pressure outside, for gas."},
 };
 const pl_spec pl_spec_chamber = {.title = "chamber",
                                  COUNT(chamber_keys),

@@ -24,9 +24,11 @@
 #include "core/vec.h"
 #include "rows/rows.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
-#define NEAR 0.05
+#define NEAR     0.05
+#define SHORTEST 1e-9 /* m, of lengths that a cable may be drawn to */
 
 enum { POINT = 4 };
 
@@ -170,15 +172,6 @@ static pl_status take_points(pl_scene *scene, const pl_cable_def *def, cable *c)
     return PL_OK;
 }
 
-static pl_status check_lengths(pl_scene *scene, const pl_curve *length)
-{
-    for (int k = 0; k < length->count; k++)
-        if (!(length->value[k] > 0 && length->value[k] < PL_INPUT_MOST))
-            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "length%s = %g: expected > 0 and < %g m",
-                           length->count > 1 ? " in the table" : "", length->value[k], PL_INPUT_MOST);
-    return PL_OK;
-}
-
 static void discard(pl_context *ctx, cable *c)
 {
     pl_free(ctx, c->points);
@@ -205,7 +198,7 @@ pl_status pl_scene_add_cable(pl_scene *scene, const pl_cable_def *def, int *inde
     PL_CHECK(take_points(scene, def, &c), done);
     double length = def->length == 0 ? c.start : def->length;
     PL_CHECK(pl_curve_create(ctx, "length", &def->table, 1, &length, &c.length), done);
-    PL_CHECK(check_lengths(scene, &c.length), done);
+    PL_CHECK(pl_curve_check(ctx, "length", SHORTEST, PL_INPUT_MOST, &c.length), done);
     const pl_channel channel = PL_CABLE_COMPLIANCE;
     PL_CHECK(pl_scene_append(scene, PL_OWNER_CABLE, def->name, &c, sizeof c, 1, &channel,
                              &def->compliance, index),
@@ -244,8 +237,7 @@ pl_status pl_scene_cable(const pl_scene *scene, int index, pl_cable_def *def)
                           .two_way = c->two_way,
                           .length = c->length.value[0],
                           .compliance = scene->params.values->of[PL_CABLE_COMPLIANCE][index]};
-    if (c->length.count > 1)
-        def->table = (pl_table){c->length.count, c->length.time, c->length.value};
+    def->table = pl_curve_rows(&c->length);
     return PL_OK;
 }
 
@@ -253,15 +245,15 @@ pl_status pl_scene_cable(const pl_scene *scene, int index, pl_cable_def *def)
 
 static void inputs(const pl_scene *scene, double time, double *const *of)
 {
-    for (int i = 0; i < cable_count(scene); i++)
-        pl_curve_at(&get(scene, i)->length, time, of[PL_CABLE_LENGTH] + i);
+    pl_parts_at(scene, PL_OWNER_CABLE, sizeof(cable), offsetof(cable, length), time,
+                of[PL_CABLE_LENGTH]);
 }
 
 static void range(const pl_scene *scene, pl_channel channel, int row, double *lower, double *upper)
 {
     (void)scene, (void)row, (void)upper;
     if (channel == PL_CABLE_LENGTH)
-        *lower = 1e-9;
+        *lower = SHORTEST;
 }
 
 /* Names the cable that is drawn farthest from its length at the start. */

@@ -50,6 +50,8 @@ pl_status pl_scene_append(pl_scene *scene, pl_owner owner, const char *name, con
     pl_part_list *list = &scene->parts[owner];
     char usual[32];
     PL_TRY(pl_scene_must_be_open(scene));
+    if (name && !*name)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "name is empty");
     for (int k = 0; k < value_count; k++)
         PL_TRY(pl_channel_check(ctx, channels[k], 1, &values[k]));
     PL_TRY(pl_grow(ctx, &list->items, &list->capacity, list->count + 1, size));

@@ -17,6 +17,10 @@ pl_status pl_scene_take_point(pl_scene *scene, const char *what, const pl_point 
     if (status != PL_OK)
         return pl_fail_within(scene->ctx, status, "%s", what);
     for (int k = 0; k < point->count; k++) {
+        for (int j = 0; j < k; j++)
+            if (point->vertices[j] == point->vertices[k])
+                return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "%s: vertices[%d] = %d comes twice", what,
+                               k, point->vertices[k]);
         vertex[k] = scene->bodies[point->body].vertex_offset + point->vertices[k];
         weight[k] = point->weights[k];
         sum += point->weights[k];

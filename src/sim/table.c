@@ -30,6 +30,21 @@ done:
     return status;
 }
 
+pl_status pl_curve_check(pl_context *ctx, const char *what, double lower, double upper,
+                         const pl_curve *curve)
+{
+    for (int k = 0; k < curve->count; k++)
+        if (!(curve->value[k] >= lower && curve->value[k] < upper))
+            return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s%s = %g: expected >= %g and < %g", what,
+                           curve->count > 1 ? " in the table" : "", curve->value[k], lower, upper);
+    return PL_OK;
+}
+
+pl_table pl_curve_rows(const pl_curve *curve)
+{
+    return curve->count > 1 ? (pl_table){curve->count, curve->time, curve->value} : (pl_table){0};
+}
+
 void pl_curve_free(pl_context *ctx, pl_curve *curve)
 {
     pl_free(ctx, curve->time);

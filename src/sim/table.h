@@ -14,6 +14,11 @@ typedef struct pl_curve {
  * in messages. */
 pl_status pl_curve_create(pl_context *ctx, const char *what, const pl_table *table, int width,
                           const double *constant, pl_curve *out);
+/* Refuses rows that are not lower <= value < upper, of one with width 1. */
+pl_status pl_curve_check(pl_context *ctx, const char *what, double lower, double upper,
+                         const pl_curve *curve);
+/* Its rows, or none where it is constant; they are the curve's. */
+pl_table pl_curve_rows(const pl_curve *curve);
 void pl_curve_free(pl_context *ctx, pl_curve *curve);
 void pl_curve_at(const pl_curve *curve, double time, double *out); /* [width] */
 /* For poses: takes the sign of each quaternion that is nearer to the row before, so that what lies

@@ -9,7 +9,7 @@
 
 pl_chamber_def pl_chamber_def_default(void)
 {
-    return (pl_chamber_def){0};
+    return (pl_chamber_def){.ambient = 101325};
 }
 
 /* The boundary of a body: triangles seen from outside the solid, in pieces. */
@@ -189,19 +189,33 @@ static pl_status check_def(pl_scene *scene, const pl_chamber_def *def)
     for (int k = 0; def->inside && k < 3; k++)
         if (!isfinite(def->inside[k]))
             return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "inside[%d] is not finite", k);
+    if (!(def->ambient >= 0 && def->ambient < PL_INPUT_MOST))
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "ambient = %g: expected >= 0 and < %g Pa",
+                       def->ambient, PL_INPUT_MOST);
     if (def->triangles && def->inside)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "inside: expected it or triangles, got both");
     return PL_OK;
 }
 
-static pl_status check_pressures(pl_context *ctx, const pl_curve *pressure)
+/* The vertices of its triangles, in the order in which they come. */
+static pl_status list_wall(pl_context *ctx, const pl_body *body, pl_chamber *c)
 {
-    for (int k = 0; k < pressure->count; k++)
-        if (!(fabs(pressure->value[k]) < PL_INPUT_MOST))
-            return pl_fail(ctx, PL_ERROR_ARGUMENT, "pressure%s = %g: expected less than %g Pa",
-                           pressure->count > 1 ? " in the table" : "", pressure->value[k],
-                           PL_INPUT_MOST);
-    return PL_OK;
+    pl_status status = PL_OK;
+    int *number = NULL;
+    PL_NEW(ctx, number, body->mesh->vertex_count, done);
+    PL_NEW(ctx, c->vertex, 3 * (size_t)c->count, done);
+    PL_NEW(ctx, c->corner, 3 * (size_t)c->count, done);
+    for (int i = 0; i < 3 * c->count; i++) {
+        int *of = &number[c->local[i]]; /* 0: not yet */
+        if (*of == 0) {
+            c->vertex[c->wall++] = c->triangle[i];
+            *of = c->wall;
+        }
+        c->corner[i] = *of - 1;
+    }
+done:
+    pl_free(ctx, number);
+    return status;
 }
 
 pl_status pl_scene_add_chamber(pl_scene *scene, const pl_chamber_def *def, int *chamber)
@@ -212,9 +226,10 @@ pl_status pl_scene_add_chamber(pl_scene *scene, const pl_chamber_def *def, int *
     int piece, room, *twin = NULL;
     PL_TRY(check_def(scene, def));
     const pl_body *body = &scene->bodies[def->body];
-    pl_chamber c = {.body = def->body};
+    pl_chamber c = {.body = def->body, .gas = def->gas, .ambient = def->ambient};
+    double least = def->gas ? -def->ambient : -PL_INPUT_MOST;
     PL_CHECK(pl_curve_create(ctx, "pressure", &def->table, 1, &def->pressure, &c.pressure), done);
-    PL_CHECK(check_pressures(ctx, &c.pressure), done);
+    PL_CHECK(pl_curve_check(ctx, "pressure", least, PL_INPUT_MOST, &c.pressure), done);
     PL_CHECK(open_boundary(ctx, body, def->inside, &b), done);
     room = def->triangles && def->triangle_count > b.count ? def->triangle_count : b.count;
     PL_NEW(ctx, c.local, 3 * (size_t)room, done);
@@ -229,6 +244,8 @@ pl_status pl_scene_add_chamber(pl_scene *scene, const pl_chamber_def *def, int *
     PL_NEW(ctx, c.triangle, 3 * (size_t)c.count, done);
     for (int i = 0; i < 3 * c.count; i++)
         c.triangle[i] = body->vertex_offset + c.local[i];
+    c.rest = pl_volume(c.count, c.local, body->mesh->vertices);
+    PL_CHECK(list_wall(ctx, body, &c), done);
     PL_CHECK(pl_scene_append(scene, PL_OWNER_CHAMBER, def->name, &c, sizeof c, 0, NULL, NULL, chamber),
              done);
     c = (pl_chamber){0};
@@ -257,9 +274,10 @@ pl_status pl_scene_chamber(const pl_scene *scene, int chamber, pl_chamber_def *d
         .triangle_count = c->count,
         .triangles = c->local,
         .pressure = c->pressure.value[0],
+        .table = pl_curve_rows(&c->pressure),
+        .gas = c->gas,
+        .ambient = c->ambient,
     };
-    if (c->pressure.count > 1)
-        def->table = (pl_table){c->pressure.count, c->pressure.time, c->pressure.value};
     return PL_OK;
 }
 
@@ -268,5 +286,15 @@ pl_status pl_chamber_volume(const pl_scene *scene, int chamber, const double *q,
     PL_TRY(check_index(scene, chamber));
     const pl_chamber *c = pl_chamber_get(scene, chamber);
     *volume = pl_volume(c->count, c->triangle, q);
+    return PL_OK;
+}
+
+pl_status pl_chamber_pressure(const pl_scene *scene, int chamber, const pl_state *state,
+                              double *pressure)
+{
+    PL_TRY(check_index(scene, chamber));
+    const pl_chamber *c = pl_chamber_get(scene, chamber);
+    double volume = pl_volume(c->count, c->triangle, state->q);
+    *pressure = pl_gas_at(c, volume, state->input[PL_PRESSURE][chamber]).pressure;
     return PL_OK;
 }

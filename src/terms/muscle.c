@@ -12,6 +12,7 @@
 #include "core/vec.h"
 #include "terms/term.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 #define ROUNDING 0.02 /* e of the law of tension: over which it turns from slack to taut */
@@ -37,8 +38,8 @@ void pl_muscle_free(pl_context *ctx, pl_muscle *m)
 
 static void inputs(const pl_scene *scene, double time, double *const *of)
 {
-    for (int i = 0; i < pl_muscle_count(scene); i++)
-        pl_curve_at(&pl_muscle_get(scene, i)->activation, time, of[PL_ACTIVATION] + i);
+    pl_parts_at(scene, PL_OWNER_MUSCLE, sizeof(pl_muscle), offsetof(pl_muscle, activation), time,
+                of[PL_ACTIVATION]);
 }
 
 static void range(const pl_scene *scene, pl_channel channel, int row, double *lower, double *upper)

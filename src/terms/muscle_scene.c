@@ -54,17 +54,6 @@ static pl_status check_directions(pl_context *ctx, const pl_muscle_def *def)
     return PL_OK;
 }
 
-static pl_status check_activation(pl_context *ctx, const pl_muscle_def *def, const pl_curve *curve)
-{
-    double lower, upper;
-    pl_muscle_range(def->law, &lower, &upper);
-    for (int k = 0; k < curve->count; k++)
-        if (!(curve->value[k] >= lower && curve->value[k] < upper))
-            return pl_fail(ctx, PL_ERROR_ARGUMENT, "activation%s = %g: this law expects >= %g and < %g",
-                           def->table.count > 0 ? " in the table" : "", curve->value[k], lower, upper);
-    return PL_OK;
-}
-
 static pl_status check_def(pl_scene *scene, const pl_muscle_def *def)
 {
     pl_context *ctx = scene->ctx;
@@ -189,12 +178,14 @@ pl_status pl_scene_add_muscle(pl_scene *scene, const pl_muscle_def *def, int *mu
     pl_context *ctx = scene->ctx;
     pl_status status = PL_OK;
     bool *chosen = NULL;
+    double lower, upper;
     const pl_channel channel = PL_MUSCLE_STIFFNESS;
     PL_TRY(check_def(scene, def));
     const pl_body *body = &scene->bodies[def->body];
     pl_muscle m = {.body = def->body, .law = def->law};
     PL_CHECK(pl_curve_create(ctx, "activation", &def->table, 1, &def->activation, &m.activation), done);
-    PL_CHECK(check_activation(ctx, def, &m.activation), done);
+    pl_muscle_range(def->law, &lower, &upper);
+    PL_CHECK(pl_curve_check(ctx, "activation", lower, upper, &m.activation), done);
     PL_NEW(ctx, chosen, body->element_count, done);
     PL_NEW(ctx, m.element, body->element_count, done);
     PL_CHECK(choose(ctx, body, def, chosen, &m), done);
@@ -233,7 +224,6 @@ pl_status pl_scene_muscle(const pl_scene *scene, int muscle, pl_muscle_def *def)
         .stiffness = scene->params.values->of[PL_MUSCLE_STIFFNESS][muscle],
         .activation = m->activation.value[0],
     };
-    if (m->activation.count > 1)
-        def->table = (pl_table){m->activation.count, m->activation.time, m->activation.value};
+    def->table = pl_curve_rows(&m->activation);
     return PL_OK;
 }

@@ -109,6 +109,11 @@ void pl_slope_spread_pose(const pl_slope *s, pl_gradient *g, int collider, doubl
 void pl_slope_blend_pose(const pl_slope *s, const pl_gradient *d, int collider, double fraction,
                          double out[6]);
 
+/* out [parts] = the curve of width 1 of every part of a kind at a time, s: parts are structs of `size`
+ * bytes, a curve is `curve` bytes from their beginning. */
+void pl_parts_at(const pl_scene *scene, pl_owner owner, size_t size, size_t curve, double time,
+                 double *out);
+
 /* blocks [nnz, 9] += a I at entry (i, j); the pattern has it. */
 void pl_blocks_add(const pl_pattern *pattern, int i, int j, double a, double *blocks);
 

@@ -186,6 +186,14 @@ void pl_terms_jvp(pl_slope *s, const pl_gradient *d, const double *dq0, const do
             table[t]->jvp(s, d, dq0, dv0, scale, rhs);
 }
 
+void pl_parts_at(const pl_scene *scene, pl_owner owner, size_t size, size_t curve, double time,
+                 double *out)
+{
+    const char *part = scene->parts[owner].items;
+    for (int i = 0; i < scene->parts[owner].count; i++, part += size)
+        pl_curve_at((const pl_curve *)(const void *)(part + curve), time, out + i);
+}
+
 void pl_blocks_add(const pl_pattern *pattern, int i, int j, double a, double *blocks)
 {
     double *block = blocks + 9 * (size_t)pl_pattern_find(pattern, i, j);

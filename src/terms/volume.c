@@ -34,6 +34,14 @@ void pl_volume_gradient(int count, const int *triangles, const double *q, double
     }
 }
 
+void pl_volume_corner(const int *triangles, int t, int k, const double *q, double out[3])
+{
+    double x[3][3], n[3];
+    corners_of(triangles, t, q, x);
+    pl_cross3(x[(k + 1) % 3], x[(k + 2) % 3], n);
+    pl_axpy3(1.0 / 6, n, out);
+}
+
 double pl_volume_along(int count, const int *triangles, const double *q, const double *x)
 {
     double sum = 0, at[3][3], n[3];

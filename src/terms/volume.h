@@ -12,6 +12,8 @@
 double pl_volume(int count, const int *triangles, const double *q);
 /* out [n, 3] += scale dV/dq */
 void pl_volume_gradient(int count, const int *triangles, const double *q, double scale, double *out);
+/* out [3] += what triangle t has of dV/dq at its corner k */
+void pl_volume_corner(const int *triangles, int t, int k, const double *q, double out[3]);
 /* dV along x [n, 3] */
 double pl_volume_along(int count, const int *triangles, const double *q, const double *x);
 /* y [n, 3] += scale d2V/dq2 x */
