@@ -24,6 +24,7 @@ static const struct {
     pl_status (*run)(pl_context *ctx, const suite_place *place, bool *reached);
 } controls[] = {{"trunk_writing", suite_trunk_writing},
                 {"seal_crawl", suite_seal_crawl},
+                {"gripper", suite_gripper},
                 {"cloth_batch", suite_cloth_batch}};
 enum { CONTROLS = CLI_COUNT(controls) };
 
@@ -187,22 +188,6 @@ static pl_status run_task(pl_context *ctx, const suite_options *options, const s
 
 /* ------------------------------------------------------------------------------- tables */
 
-static void put(suite_table *t, const char *name, const char *format, double value)
-{
-    char *cell = t->cells[t->rows][t->columns];
-    t->names[t->columns++] = name;
-    if (isfinite(value))
-        snprintf(cell, TABLE_CELL, format, value);
-    else
-        snprintf(cell, TABLE_CELL, "-");
-}
-
-static void put_text(suite_table *t, const char *name, const char *text)
-{
-    snprintf(t->cells[t->rows][t->columns], TABLE_CELL, "%s", text);
-    t->names[t->columns++] = name;
-}
-
 static void add_result_row(suite_table *t, const suite_outcome *o)
 {
     static const char *const names[METHODS][3] = {
@@ -210,17 +195,17 @@ static void add_result_row(suite_table *t, const suite_outcome *o)
         {"L-BFGS-B iterations", "L-BFGS-B simulations", "L-BFGS-B s"},
         {"L-M iterations", "L-M simulations", "L-M s"}};
     t->columns = 0;
-    put_text(t, "task", o->task->name);
-    put_text(t, "found", o->parameters);
+    suite_table_put_text(t, "task", o->task->name);
+    suite_table_put_text(t, "found", o->parameters);
     char share[TABLE_CELL];
     snprintf(share, sizeof share, "%d of %d", o->identified, o->fits);
-    put_text(t, "identified", share);
-    put(t, "largest error", "%.1e", o->error);
-    put(t, "loss drop", "%.1e", o->drop);
+    suite_table_put_text(t, "identified", share);
+    suite_table_put(t, "largest error", "%.1e", o->error);
+    suite_table_put(t, "loss drop", "%.1e", o->drop);
     for (int m = 0; m < METHODS; m++) {
-        put(t, names[m][0], "%.0f", o->iterations[m]);
-        put(t, names[m][1], "%.0f", o->simulations[m]);
-        put(t, names[m][2], "%.1f", o->seconds[m]);
+        suite_table_put(t, names[m][0], "%.0f", o->iterations[m]);
+        suite_table_put(t, names[m][1], "%.0f", o->simulations[m]);
+        suite_table_put(t, names[m][2], "%.1f", o->seconds[m]);
     }
     t->rows++;
 }
@@ -232,18 +217,18 @@ static void add_course_row(suite_table *t, const suite_outcome *o)
     static const char *const error[] = {"MRE E", "MRE M", "MRE L"};
     static const char *const error_paper[] = {"MRE E (paper)", "MRE M (paper)", "MRE L (paper)"};
     t->columns = 0;
-    put_text(t, "task", o->task->name);
-    put(t, "t0.5 %", "%.0f", 100 * o->stages.t50);
-    put(t, "t0.5 % (paper)", "%.0f", o->task->t50);
-    put(t, "t0.9 %", "%.0f", 100 * o->stages.t90);
-    put(t, "t0.9 % (paper)", "%.0f", o->task->t90);
+    suite_table_put_text(t, "task", o->task->name);
+    suite_table_put(t, "t0.5 %", "%.0f", 100 * o->stages.t50);
+    suite_table_put(t, "t0.5 % (paper)", "%.0f", o->task->t50);
+    suite_table_put(t, "t0.9 %", "%.0f", 100 * o->stages.t90);
+    suite_table_put(t, "t0.9 % (paper)", "%.0f", o->task->t90);
     for (int s = 0; s < 3; s++) {
-        put(t, area[s], "%.2f", o->stages.share[s]);
-        put(t, area_paper[s], "%.2f", o->task->area[s]);
+        suite_table_put(t, area[s], "%.2f", o->stages.share[s]);
+        suite_table_put(t, area_paper[s], "%.2f", o->task->area[s]);
     }
     for (int s = 0; s < 3; s++) {
-        put(t, error[s], "%.1e", o->stages.error[s]);
-        put(t, error_paper[s], "%.1e", o->task->error[s]);
+        suite_table_put(t, error[s], "%.1e", o->stages.error[s]);
+        suite_table_put(t, error_paper[s], "%.1e", o->task->error[s]);
     }
     t->rows++;
 }
@@ -255,19 +240,19 @@ static void add_cost_row(suite_table *t, const suite_outcome *o, int scale)
     double forward = same ? o->task->forward[scale] : NAN,
            backward = same ? o->task->backward[scale] : NAN;
     t->columns = 0;
-    put_text(t, "task", o->task->name);
-    put(t, "vertices", "%.0f", o->vertices);
-    put(t, "steps", "%.0f", o->steps);
-    put(t, "forward s/iteration", "%.3f", o->forward);
-    put(t, "forward s/iteration (paper)", "%.3f", forward);
-    put(t, "backward s/iteration", "%.3f", o->backward);
-    put(t, "backward s/iteration (paper)", "%.3f", backward);
-    put(t, "forward ms/step", "%.2f", 1e3 * o->forward / o->steps);
-    put(t, "forward ms/step (paper)", "%.2f", 1e3 * forward / o->steps);
-    put(t, "backward ms/step", "%.2f", 1e3 * o->backward / o->steps);
-    put(t, "backward ms/step (paper)", "%.2f", 1e3 * backward / o->steps);
-    put(t, "memory MB", "%.0f", o->megabytes);
-    put(t, "memory MB (paper)", "%.0f", same ? o->task->megabytes[scale] : NAN);
+    suite_table_put_text(t, "task", o->task->name);
+    suite_table_put(t, "vertices", "%.0f", o->vertices);
+    suite_table_put(t, "steps", "%.0f", o->steps);
+    suite_table_put(t, "forward s/iteration", "%.3f", o->forward);
+    suite_table_put(t, "forward s/iteration (paper)", "%.3f", forward);
+    suite_table_put(t, "backward s/iteration", "%.3f", o->backward);
+    suite_table_put(t, "backward s/iteration (paper)", "%.3f", backward);
+    suite_table_put(t, "forward ms/step", "%.2f", 1e3 * o->forward / o->steps);
+    suite_table_put(t, "forward ms/step (paper)", "%.2f", 1e3 * forward / o->steps);
+    suite_table_put(t, "backward ms/step", "%.2f", 1e3 * o->backward / o->steps);
+    suite_table_put(t, "backward ms/step (paper)", "%.2f", 1e3 * backward / o->steps);
+    suite_table_put(t, "memory MB", "%.0f", o->megabytes);
+    suite_table_put(t, "memory MB (paper)", "%.0f", same ? o->task->megabytes[scale] : NAN);
     t->rows++;
 }
 
@@ -454,7 +439,7 @@ int cmd_suite(int argc, char **argv)
             "Names: armadillo_arap, armadillo_corotated, armadillo_neo_hookean, armadillo_wind,\n"
             "cloth_bending, gingerbread_poisson, curtain_joint, bunny_friction, cow_lifting,\n"
             "tux_pulling, duck_velocity, duck_velocity_friction; all of these by default.\n"
-            "Control, when named: trunk_writing, seal_crawl.\n"
+            "Control, when named: trunk_writing, seal_crawl, gripper; a batch: cloth_batch.\n"
             "Exit codes as of fit: 5 when a fit ended without identifying its unknowns.",
         .min_arguments = 0,
         .max_arguments = TABLE_ROWS,

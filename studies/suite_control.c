@@ -1,6 +1,8 @@
 /* Fits of control tasks, and what their bodies do with the signals that were found. */
 #include "suite_control.h"
 
+#include <pliant/report.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,20 @@ const char *suite_file(const suite_place *place, const char *name, const char *f
 {
     snprintf(out, 2048, "%s/%s/%s", place->out, name, file);
     return out;
+}
+
+bool suite_write_table(const suite_place *place, const char *name, const char *base,
+                       const suite_table *table)
+{
+    static const char *const endings[] = {"md", "csv", "tex"};
+    const suite_table *const list[] = {table};
+    bool good = true;
+    for (int i = 0; i < CLI_COUNT(endings) && good; i++) {
+        char path[2048], file[64];
+        snprintf(file, sizeof file, "%s.%s", base, endings[i]);
+        good = suite_table_write(suite_file(place, name, file, path), 1, list);
+    }
+    return good;
 }
 
 static bool keep_going(void *user)
@@ -99,7 +115,9 @@ pl_status suite_follow(const suite_fit *fit, pl_channel channel, const double *a
     pl_body_info body;
     pl_sim *sim = NULL;
     pl_state *state = NULL;
-    double *row = calloc((size_t)r->signal_count + 1, sizeof *row);
+    const double *values = r->values + (size_t)(r->row_count - 1) * (size_t)r->parameter_count;
+    int count = r->signal_count > 0 ? r->signal_count : r->parameter_count;
+    double *row = calloc((size_t)count + 1, sizeof *row);
     *path = calloc(3 * ((size_t)r->steps + 1), sizeof **path);
     pl_status status = row && *path ? PL_OK : PL_ERROR_MEMORY;
     if (status == PL_OK)
@@ -112,8 +130,9 @@ pl_status suite_follow(const suite_fit *fit, pl_channel channel, const double *a
     for (int step = 0; status == PL_OK && step <= r->steps; step++) {
         pl_inputs inputs = {0};
         inputs.of[channel] = row;
-        for (int k = 0; step > 0 && k < r->signal_count; k++)
-            row[k] = r->signals[(size_t)k * (size_t)r->steps + (size_t)step - 1];
+        for (int k = 0; step > 0 && k < count; k++)
+            row[k] = r->signal_count > 0 ? r->signals[(size_t)k * (size_t)r->steps + (size_t)step - 1]
+                                         : values[k];
         if (step > 0)
             status = pl_step(sim, state, &inputs, NULL);
         if (vertex < 0)
@@ -125,5 +144,41 @@ pl_status suite_follow(const suite_fit *fit, pl_channel channel, const double *a
         pl_state_destroy(scene, state);
     pl_sim_destroy(sim);
     free(row);
+    return status;
+}
+
+pl_status suite_draw_courses(pl_context *ctx, const suite_place *place, const char *name,
+                             const char *file, const char *title, const char *label, int axis, double h,
+                             int count, const suite_course *courses)
+{
+    enum { MOST = 4 };
+    char path[2048];
+    pl_plot_line lines[MOST] = {0};
+    double *x[MOST] = {0}, *t[MOST] = {0};
+    pl_plot plot = pl_plot_default();
+    pl_status status = PL_OK;
+    for (int i = 0; i < count && i < MOST && status == PL_OK; i++) {
+        int rows = courses[i].steps + 1;
+        x[i] = calloc((size_t)rows, sizeof(double));
+        t[i] = calloc((size_t)rows, sizeof(double));
+        if (!x[i] || !t[i])
+            status = PL_ERROR_MEMORY;
+        for (int k = 0; status == PL_OK && k < rows; k++) {
+            x[i][k] = courses[i].path[3 * k + axis] - courses[i].path[axis];
+            t[i][k] = h * k;
+        }
+        lines[plot.line_count++] =
+            (pl_plot_line){.name = courses[i].name, .count = rows, .x = t[i], .y = x[i]};
+    }
+    plot.title = title;
+    plot.x_label = "time, s";
+    plot.y_label = label;
+    plot.lines = lines;
+    if (status == PL_OK)
+        status = pl_plot_write(ctx, &plot, suite_file(place, name, file, path));
+    for (int i = 0; i < MOST; i++) {
+        free(x[i]);
+        free(t[i]);
+    }
     return status;
 }

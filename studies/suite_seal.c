@@ -2,9 +2,6 @@
  * not know of the floor take it backward; receding windows of 60 steps, each found by L-BFGS-B and half
  * of it made, take it forward. */
 #include "suite_control.h"
-#include "suite_table.h"
-
-#include <pliant/report.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,10 +10,9 @@
 #define AIM  4.4 /* body lengths, as in the paper */
 
 typedef struct stage {
-    const char *name;
-    int unknowns, iterations, simulations, steps;
+    suite_course course; /* of the centre of mass */
+    int iterations, simulations;
     double seconds, displacement, length; /* s, m, m */
-    double *path;                         /* [steps + 1, 3] of the centre of mass */
 } stage;
 
 static double body_length(const suite_fit *fit)
@@ -36,18 +32,18 @@ static pl_status run_stage(pl_context *ctx, const suite_place *place, const char
                            const char *const *overrides, stage *out)
 {
     suite_fit fit;
-    pl_status status = suite_fit_run(ctx, place, NAME, out->name, file, overrides, &fit);
+    pl_status status = suite_fit_run(ctx, place, NAME, out->course.name, file, overrides, &fit);
     if (status == PL_OK)
-        status = suite_follow(&fit, PL_ACTIVATION, NULL, &out->path);
+        status = suite_follow(&fit, PL_ACTIVATION, NULL, &out->course.path);
     if (status == PL_OK) {
         const pl_fit_result *r = fit.result;
         out->iterations = r->iterations;
         out->simulations = r->evaluations;
-        out->steps = r->steps;
+        out->course.steps = r->steps;
         out->seconds = r->seconds;
-        out->displacement = out->path[3 * r->steps] - out->path[0];
+        out->displacement = out->course.path[3 * r->steps] - out->course.path[0];
         out->length = body_length(&fit);
-        printf("%-14s %-10s %.3f m in %d steps, %.2f body lengths\n", NAME, out->name,
+        printf("%-14s %-10s %.3f m in %d steps, %.2f body lengths\n", NAME, out->course.name,
                out->displacement, r->steps, out->displacement / out->length);
     }
     suite_fit_free(&fit);
@@ -56,33 +52,24 @@ static pl_status run_stage(pl_context *ctx, const suite_place *place, const char
 
 /* ------------------------------------------------------------------------------- tables, pictures */
 
-static void put(suite_table *t, const char *name, const char *format, double value)
-{
-    if (isfinite(value))
-        snprintf(t->cells[t->rows][t->columns], TABLE_CELL, format, value);
-    t->names[t->columns++] = name;
-}
-
 static void add_row(suite_table *t, const char *name, const stage *s, const double numbers[5])
 {
     t->columns = 0;
     snprintf(t->cells[t->rows][0], TABLE_CELL, "%s", name);
     t->names[t->columns++] = "gait";
-    put(t, "steps", "%.0f", s ? s->steps : 500);
-    put(t, "iterations", "%.0f", numbers[0]);
-    put(t, "simulations", "%.0f", numbers[1]);
-    put(t, "displacement m", "%.3f", numbers[2]);
-    put(t, "body lengths", "%.2f", numbers[3]);
-    put(t, "s", "%.0f", numbers[4]);
+    suite_table_put(t, "steps", "%.0f", s ? s->course.steps : 500);
+    suite_table_put(t, "iterations", "%.0f", numbers[0]);
+    suite_table_put(t, "simulations", "%.0f", numbers[1]);
+    suite_table_put(t, "displacement m", "%.3f", numbers[2]);
+    suite_table_put(t, "body lengths", "%.2f", numbers[3]);
+    suite_table_put(t, "s", "%.0f", numbers[4]);
     t->rows++;
 }
 
 static bool write_table(const suite_place *place, int count, const stage *stages)
 {
-    static const char *const files[] = {"crawl.md", "crawl.csv", "crawl.tex"};
     const double sinusoid[] = {NAN, NAN, -0.21, NAN, NAN}, crawl[] = {69, NAN, 6.13, 4.4, 48 * 60};
     suite_table *table = calloc(1, sizeof *table);
-    char path[2048];
     if (!table)
         return false;
     table->title = "A seal that learns to crawl; the paper's on an RTX 5090";
@@ -90,57 +77,19 @@ static bool write_table(const suite_place *place, int count, const stage *stages
         const stage *s = &stages[i];
         const double numbers[] = {s->iterations, s->simulations, s->displacement,
                                   s->displacement / s->length, s->seconds};
-        add_row(table, s->name, s, numbers);
+        add_row(table, s->course.name, s, numbers);
     }
     add_row(table, "sinusoids (paper)", NULL, sinusoid);
     add_row(table, "found (paper)", NULL, crawl);
-    const suite_table *const list[] = {table};
-    bool good = true;
-    for (int i = 0; i < CLI_COUNT(files) && good; i++)
-        good = suite_table_write(suite_file(place, NAME, files[i], path), 1, list);
+    bool good = suite_write_table(place, NAME, "crawl", table);
     free(table);
     return good;
-}
-
-/* x of the centre of mass from where it is at the start, over time. */
-static pl_status draw(pl_context *ctx, const suite_place *place, int count, const stage *stages)
-{
-    enum { STAGES = 2 };
-    char path[2048];
-    pl_plot_line lines[STAGES] = {0};
-    double *x[STAGES] = {0}, *t[STAGES] = {0};
-    pl_plot plot = pl_plot_default();
-    pl_status status = PL_OK;
-    for (int i = 0; i < count && status == PL_OK; i++) {
-        int rows = stages[i].steps + 1;
-        x[i] = calloc((size_t)rows, sizeof(double));
-        t[i] = calloc((size_t)rows, sizeof(double));
-        if (!x[i] || !t[i])
-            status = PL_ERROR_MEMORY;
-        for (int k = 0; status == PL_OK && k < rows; k++) {
-            x[i][k] = stages[i].path[3 * k] - stages[i].path[0];
-            t[i][k] = 0.01 * k;
-        }
-        lines[i] = (pl_plot_line){.name = stages[i].name, .count = rows, .x = t[i], .y = x[i]};
-    }
-    plot.title = "A seal that learns to crawl";
-    plot.x_label = "time, s";
-    plot.y_label = "displacement, m";
-    plot.lines = lines;
-    plot.line_count = count;
-    if (status == PL_OK)
-        status = pl_plot_write(ctx, &plot, suite_file(place, NAME, "displacement.svg", path));
-    for (int i = 0; i < count; i++) {
-        free(x[i]);
-        free(t[i]);
-    }
-    return status;
 }
 
 pl_status suite_seal_crawl(pl_context *ctx, const suite_place *place, bool *reached)
 {
     char size[96];
-    stage stages[] = {{.name = "sinusoids"}, {.name = "windows"}};
+    stage stages[] = {{.course.name = "sinusoids"}, {.course.name = "windows"}};
     snprintf(size, sizeof size, "scene.bodies[0].mesh.vertices=%d", place->vertices);
     const char *given = place->vertices > 0 ? size : "version=1";
     const char *const none[] = {given, NULL};
@@ -153,12 +102,14 @@ pl_status suite_seal_crawl(pl_context *ctx, const suite_place *place, bool *reac
     pl_status status = run_stage(ctx, place, "seal_sinusoid", none, &stages[0]);
     if (status == PL_OK)
         status = run_stage(ctx, place, "seal_crawl", windows, &stages[1]);
+    const suite_course courses[] = {stages[0].course, stages[1].course};
     if (status == PL_OK)
-        status = draw(ctx, place, 2, stages);
+        status = suite_draw_courses(ctx, place, NAME, "displacement.svg", "A seal that learns to crawl",
+                                    "displacement, m", 0, 0.01, 2, courses);
     if (status == PL_OK && !write_table(place, 2, stages))
         status = PL_ERROR_FILE;
     *reached = status == PL_OK && stages[1].displacement >= AIM * stages[1].length;
     for (int i = 0; i < CLI_COUNT(stages); i++)
-        free(stages[i].path);
+        free(stages[i].course.path);
     return status;
 }

@@ -1,8 +1,25 @@
 #include "suite_table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+void suite_table_put(suite_table *t, const char *name, const char *format, double value)
+{
+    char *cell = t->cells[t->rows][t->columns];
+    t->names[t->columns++] = name;
+    if (isfinite(value))
+        snprintf(cell, TABLE_CELL, format, value);
+    else
+        snprintf(cell, TABLE_CELL, "-");
+}
+
+void suite_table_put_text(suite_table *t, const char *name, const char *text)
+{
+    snprintf(t->cells[t->rows][t->columns], TABLE_CELL, "%s", text);
+    t->names[t->columns++] = name;
+}
 
 static void write_markdown(FILE *out, const suite_table *t)
 {

@@ -13,6 +13,10 @@ typedef struct suite_table {
     char cells[TABLE_ROWS][TABLE_COLUMNS][TABLE_CELL];
 } suite_table;
 
+/* One more cell of the row under way; "-" for what is not finite. */
+void suite_table_put(suite_table *t, const char *name, const char *format, double value);
+void suite_table_put_text(suite_table *t, const char *name, const char *text);
+
 /* Writes tables [count], one a CSV file, by the path's extension: .md, .csv or .tex. The file
  * appears whole or not at all; false with errno set when it cannot be written. */
 bool suite_table_write(const char *path, int count, const suite_table *const *tables);

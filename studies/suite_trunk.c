@@ -1,7 +1,6 @@
 /* `pliant suite trunk_writing`: a trunk with four cables writes SIGGRAPH, by receding windows of five
  * steps; a table by letter, a picture of the word and of the cables' lengths. */
 #include "suite_control.h"
-#include "suite_table.h"
 
 #include <pliant/report.h>
 
@@ -26,24 +25,10 @@ static const struct {
 
 /* ------------------------------------------------------------------------------- table */
 
-static void put(suite_table *t, const char *name, const char *format, double value)
-{
-    snprintf(t->cells[t->rows][t->columns], TABLE_CELL, format, value);
-    t->names[t->columns++] = name;
-}
-
-static void put_text(suite_table *t, const char *name, const char *text)
-{
-    snprintf(t->cells[t->rows][t->columns], TABLE_CELL, "%s", text);
-    t->names[t->columns++] = name;
-}
-
 /* The last row is of the whole word: the mean of the letters, as in the paper. */
 static bool write_table(const suite_place *place, const pl_fit_result *r)
 {
-    static const char *const files[] = {"letters.md", "letters.csv", "letters.tex"};
     suite_table *table = calloc(1, sizeof *table);
-    char path[2048];
     double mean = 0, most = 0;
     if (!table)
         return false;
@@ -53,31 +38,28 @@ static bool write_table(const suite_place *place, const pl_fit_result *r)
         mean += r->goals[i].rms / LETTERS;
         most = fmax(most, r->goals[i].largest);
         table->columns = 0;
-        put_text(table, "letter", paper[i].letter);
-        put(table, "points", "%.0f", paper[i].points);
-        put(table, "rms mm", "%.4f", 1e3 * r->goals[i].rms);
-        put(table, "at most mm", "%.4f", 1e3 * r->goals[i].largest);
-        put(table, "rms mm (paper)", "%.2f", paper[i].error);
-        put_text(table, "iterations", "");
-        put(table, "iterations (paper)", "%.0f", paper[i].iterations);
-        put_text(table, "s", "");
-        put_text(table, "s (paper)", "");
+        suite_table_put_text(table, "letter", paper[i].letter);
+        suite_table_put(table, "points", "%.0f", paper[i].points);
+        suite_table_put(table, "rms mm", "%.4f", 1e3 * r->goals[i].rms);
+        suite_table_put(table, "at most mm", "%.4f", 1e3 * r->goals[i].largest);
+        suite_table_put(table, "rms mm (paper)", "%.2f", paper[i].error);
+        suite_table_put_text(table, "iterations", "");
+        suite_table_put(table, "iterations (paper)", "%.0f", paper[i].iterations);
+        suite_table_put_text(table, "s", "");
+        suite_table_put_text(table, "s (paper)", "");
     }
     table->columns = 0;
-    put_text(table, "letter", "all");
-    put(table, "points", "%.0f", 377);
-    put(table, "rms mm", "%.4f", 1e3 * mean);
-    put(table, "at most mm", "%.4f", 1e3 * most);
-    put(table, "rms mm (paper)", "%.2f", 15.36);
-    put(table, "iterations", "%.0f", r->iterations);
-    put(table, "iterations (paper)", "%.0f", 2355);
-    put(table, "s", "%.0f", r->seconds);
-    put(table, "s (paper)", "%.0f", 18 * 60);
+    suite_table_put_text(table, "letter", "all");
+    suite_table_put(table, "points", "%.0f", 377);
+    suite_table_put(table, "rms mm", "%.4f", 1e3 * mean);
+    suite_table_put(table, "at most mm", "%.4f", 1e3 * most);
+    suite_table_put(table, "rms mm (paper)", "%.2f", 15.36);
+    suite_table_put(table, "iterations", "%.0f", r->iterations);
+    suite_table_put(table, "iterations (paper)", "%.0f", 2355);
+    suite_table_put(table, "s", "%.0f", r->seconds);
+    suite_table_put(table, "s (paper)", "%.0f", 18 * 60);
     table->rows++;
-    const suite_table *const list[] = {table};
-    bool good = true;
-    for (int i = 0; i < CLI_COUNT(files) && good; i++)
-        good = suite_table_write(suite_file(place, NAME, files[i], path), 1, list);
+    bool good = suite_write_table(place, NAME, "letters", table);
     free(table);
     return good;
 }

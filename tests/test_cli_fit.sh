@@ -107,4 +107,10 @@ for file in crawl.md crawl.csv crawl.tex displacement.svg sinusoids/signals.csv 
     [ -s control/seal_crawl/$file ] || fail "$file is missing or empty"
 done
 grep -q '^windows,60,' control/seal_crawl/crawl.csv || fail "crawl.csv: $(cat control/seal_crawl/crawl.csv)"
+
+# One iteration is too few to lift the ball.
+expect 5 suite gripper --tasks "$scenes/tasks" --threads 1 --set optimizer.iterations=1 --out control
+for file in lift.md lift.csv lift.tex height.svg start/result.json found/result.json; do
+    [ -s control/gripper/$file ] || fail "$file is missing or empty"
+done
 echo ok

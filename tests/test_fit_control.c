@@ -368,6 +368,30 @@ static void missed_goals_are_told(void **state)
     pl_task_destroy(task);
 }
 
+/* How far something went is how far it is after the last of the steps that count, whichever they are.
+ */
+static void distances_are_those_of_the_end(void **state)
+{
+    fixture *f = *state;
+    char verdict[2][200];
+    for (int k = 0; k < 2; k++) {
+        char text[1024];
+        pl_fit_result *r;
+        pl_fit_def def = pl_fit_def_default();
+        snprintf(text, sizeof text,
+                 "{\"version\": 1, \"scene\": \"scene.json\", \"unknowns\": [" PUSH "],"
+                 " \"loss\": [{\"kind\": \"centre_of_mass\", \"along\": [0, 0, 1],"
+                 " \"distance\": 1, \"within\": 0.01%s}], \"optimizer\": {\"iterations\": 0}}",
+                 k ? ", \"first_step\": 2, \"every\": 2" : "");
+        pl_task *task = load(f, text);
+        assert_ok(f->ctx, pl_task_fit(task, &def, &r));
+        snprintf(verdict[k], sizeof verdict[k], "%s", r->goals[0].text);
+        pl_fit_result_free(task, r);
+        pl_task_destroy(task);
+    }
+    assert_string_equal(verdict[0], verdict[1]);
+}
+
 /* The same task whole and by one window that has all steps. */
 static void one_window_is_the_whole(void **state)
 {
@@ -539,6 +563,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_tasks_are_explained, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bar_follows_its_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missed_goals_are_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(distances_are_those_of_the_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(windows_have_derivatives, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_window_is_the_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(windows_follow_the_path, set_up, tear_down),

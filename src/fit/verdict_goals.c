@@ -10,23 +10,32 @@
 
 #include <stdio.h>
 
-/* Root mean square and largest of what a term's rows are off, m. */
-static void measure(const pl_loss_term *term, const double *residual, double *rms, double *largest)
+/* What a term's rows are off, m. */
+typedef struct distances {
+    double rms, largest;
+    double last; /* the mean after the last of its steps */
+} distances;
+
+static distances measure(const pl_loss_term *term, const double *residual)
 {
-    int width = pl_term_width(term), rows = pl_term_rows(term);
+    int width = pl_term_width(term), rows = pl_term_rows(term),
+        last = term->first[term->step_count - 1];
     const double *r = residual + term->first_residual;
     double sum = 0;
-    *largest = 0;
+    distances d = {0};
     for (int i = 0; i < rows; i++) {
         double square = pl_dot(width, r + i * width, r + i * width);
+        double off = sqrt(square) / pl_term_scale(term);
         sum += square;
-        *largest = fmax(*largest, sqrt(square) / pl_term_scale(term));
+        d.largest = fmax(d.largest, off);
+        d.last += i >= last ? off / (rows - last) : 0;
     }
-    *rms = sqrt(sum / rows) / pl_term_scale(term);
+    d.rms = sqrt(sum / rows) / pl_term_scale(term);
+    return d;
 }
 
 /* "bar's centre of mass 1.2 mm rms from its path (2.9 mm at most)" */
-static void describe(const pl_task *task, const pl_loss_term *term, const pl_fit_goal *goal, char *out)
+static void describe(const pl_task *task, const pl_loss_term *term, const distances *d, char *out)
 {
     static const char *const kinds[] = {"positions",      "velocities",  "markers",
                                         "centre of mass", "point cloud", "shape"};
@@ -35,16 +44,15 @@ static void describe(const pl_task *task, const pl_loss_term *term, const pl_fit
     snprintf(name, sizeof name, "%s%s%s", named ? task->scene->bodies[term->body].name : "",
              named ? "'s " : "", kinds[term->kind]);
     if (many)
-        snprintf(most, sizeof most, " (%.3g mm at most)", 1e3 * goal->largest);
+        snprintf(most, sizeof most, " (%.3g mm at most)", 1e3 * d->largest);
     if (term->source == PL_TARGET_AHEAD)
-        snprintf(out, PL_REASON_SIZE, "%s went %.4g m of %.4g m", name, term->distance - goal->rms,
+        snprintf(out, PL_REASON_SIZE, "%s went %.4g m of %.4g m", name, term->distance - d->last,
                  term->distance);
     else if (term->source == PL_TARGET_START)
-        snprintf(out, PL_REASON_SIZE, "%s kept to %.3g mm%s%s", name, 1e3 * goal->rms,
-                 many ? " rms" : "", most);
+        snprintf(out, PL_REASON_SIZE, "%s kept to %.3g mm%s%s", name, 1e3 * d->rms, many ? " rms" : "",
+                 most);
     else
-        snprintf(out, PL_REASON_SIZE, "%s %.3g mm%s from %s%s", name, 1e3 * goal->rms,
-                 many ? " rms" : "",
+        snprintf(out, PL_REASON_SIZE, "%s %.3g mm%s from %s%s", name, 1e3 * d->rms, many ? " rms" : "",
                  term->source <= PL_TARGET_FILE ? "the target"
                  : many                         ? "the path"
                                                 : "the goal",
@@ -75,17 +83,16 @@ void pl_verdict_goals(const pl_fit *fit, const double *residual, pl_verdict *out
     bool stated = false;
     for (int k = 0; k < task->term_count; k++) {
         const pl_loss_term *term = &task->terms[k];
-        double rms, largest;
-        measure(term, residual, &rms, &largest);
-        squares += rms * rms * pl_term_rows(term);
+        distances d = measure(term, residual);
+        squares += d.rms * d.rms * pl_term_rows(term);
         rows += pl_term_rows(term);
         if (term->kind == PL_TERM_VELOCITIES || out->goal_count == PL_GOALS_MAX)
             continue;
         pl_fit_goal *goal = &out->goals[out->goal_count];
-        *goal = (pl_fit_goal){out->goal_texts[out->goal_count], rms, largest, term->within};
-        describe(task, term, goal, out->goal_texts[out->goal_count++]);
+        *goal = (pl_fit_goal){out->goal_texts[out->goal_count], d.rms, d.largest, term->within};
+        describe(task, term, &d, out->goal_texts[out->goal_count++]);
         stated = stated || term->within > 0;
-        if (term->within > 0 && rms > term->within)
+        if (term->within > 0 && d.rms > term->within)
             pl_verdict_doubt(out, PL_DOUBT_GOAL, "%s, more than %.3g mm", goal->text,
                              1e3 * term->within);
     }
