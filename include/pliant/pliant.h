@@ -626,7 +626,7 @@ PL_API pl_status pl_params_get(const pl_params *params, pl_channel channel, int 
 
 /* What a contact is between. */
 typedef enum pl_contact_kind {
-    PL_CONTACT_COLLIDER, /* a vertex and a collider */
+    PL_CONTACT_COLLIDER, /* a vertex and a collider; or an edge or a face, and a ridge of it */
     PL_CONTACT_FACE,     /* a vertex, then the three of a triangle of another body, */
     PL_CONTACT_EDGE,     /* or the two of an edge, */
     PL_CONTACT_VERTEX,   /* or another vertex */
@@ -635,12 +635,14 @@ typedef enum pl_contact_kind {
 
 /* Contact forces at the end of a step: the unknowns of the contact law, also its warm start. */
 typedef struct pl_contact {
-    int count;        /* vertices that meet: 1 against a collider */
+    int count;        /* vertices that meet: 1 against a collider, of an edge 2, of a face 3 */
     int vertex[4];    /* [count] of the scene, */
     double weight[4]; /* and how the motion of each counts: forces are shared alike, those of the
                          other body being negative */
     pl_contact_kind kind;
     int collider;            /* what they touch; -1 = another body */
+    int ridge;               /* of the collider (its edges, corners or axis), that an edge or a face of
+                                the body touches; -1 = the contact is no such one */
     double normal[3];        /* unit, out of the collider, or of the body with the negative weights */
     double gap;              /* m, along the normal, of the position as stored: eps^2/force_normal, but
                                 for the rounding of that */

@@ -480,6 +480,7 @@ pl_contact._fields_ = [
     ("weight", c_double * 4),
     ("kind", pl_contact_kind),
     ("collider", c_int),
+    ("ridge", c_int),
     ("normal", c_double * 3),
     ("gap", c_double),
     ("force_normal", c_double),

@@ -91,23 +91,39 @@ static bool slips(const check *c, const pl_state *state, const pl_contact *p, do
     return rho * (mu * p->force_normal - pl_norm3(p->force_tangent)) < pl_norm3(moved);
 }
 
-/* One between bodies; whether it touched before is not known. */
-static void classify_meeting(check *c, const pl_state *state, const pl_contact *p)
+/* Of a contact between bodies, or of a body and a collider. */
+static double friction_of(const check *c, const pl_contact *p)
+{
+    const pl_scene *scene = c->trial.sim->scene;
+    double *const *of = c->trial.params->values->of;
+    int body[2] = {scene->body_of[p->vertex[0]], scene->body_of[p->vertex[p->count - 1]]};
+    int first = pl_smaller(body[0], body[1]), second = body[0] + body[1] - first;
+    return p->collider >= 0 ? of[PL_FRICTION][p->collider * scene->body_count + first]
+                            : of[PL_BODY_FRICTION][first * scene->body_count + second];
+}
+
+/* One of several vertices; whether it touched before is not known. */
+static void classify_shared(check *c, const pl_state *state, const pl_contact *p)
 {
     const pl_sim *sim = c->trial.sim;
     pl_check_regimes *r = &c->result->regimes;
-    double h = c->trial.params->values->def.time_step, rho = 0, moved[3] = {0};
-    int body[2] = {sim->scene->body_of[p->vertex[0]], sim->scene->body_of[p->vertex[p->count - 1]]};
+    double h = c->trial.params->values->def.time_step, rho = 0, moved[3] = {0}, point[3] = {0};
     for (int k = 0; k < p->count; k++) {
         double u[3];
         rho += h * h * p->weight[k] * p->weight[k] / sim->matter.mass[p->vertex[k]];
         pl_sub3(state->q + 3 * (size_t)p->vertex[k], c->previous + 3 * (size_t)p->vertex[k], u);
         pl_axpy3(p->weight[k], u, moved);
+        pl_axpy3(p->weight[k], c->previous + 3 * (size_t)p->vertex[k], point);
     }
     if (rho * p->force_normal <= p->gap)
         return;
-    int first = pl_smaller(body[0], body[1]), second = body[0] + body[1] - first;
-    double mu = c->trial.params->values->of[PL_BODY_FRICTION][first * sim->scene->body_count + second];
+    if (p->collider >= 0) {
+        double drift[3];
+        collider_motion(c->previous_pose + 7 * p->collider,
+                        state->input[PL_COLLIDER_POSE] + 7 * p->collider, point, drift);
+        pl_axpy3(-1, drift, moved);
+    }
+    double mu = friction_of(c, p);
     pl_axpy3(-pl_dot3(moved, p->normal), p->normal, moved);
     if (rho * (mu * p->force_normal - pl_norm3(p->force_tangent)) < pl_norm3(moved))
         r->slip++;
@@ -126,8 +142,8 @@ static void classify(check *c, const pl_state *state, const pl_step_info *info)
     memset(c->active, 0, sizeof(int) * (size_t)sim->scene->vertex_count * (size_t)colliders);
     for (int k = 0; k < state->contact_count; k++) {
         const pl_contact *p = &state->contacts[k];
-        if (p->kind != PL_CONTACT_COLLIDER) {
-            classify_meeting(c, state, p);
+        if (p->count > 1) {
+            classify_shared(c, state, p);
             continue;
         }
         double rho = h * h / sim->matter.mass[p->vertex[0]];

@@ -37,33 +37,15 @@ void pl_sweep_free(pl_sweep *s)
         pl_free(ctx, arrays[k]);
 }
 
-/* The drive at the end of time step `step` of this rollout; -1 is its start. */
-static pl_status drive_at(pl_sweep *s, int step, pl_drive *out)
-{
-    const pl_rollout *r = s->rollout;
-    const pl_scene *scene = r->sim->scene;
-    if (step < 0) {
-        const pl_state *start = r->checkpoints[0];
-        for (int c = 0; c < PL_CHANNEL_COUNT; c++)
-            if (start->input[c])
-                memcpy(out->of[c], start->input[c],
-                       sizeof(double) * pl_channel_size(scene, (pl_channel)c, 1) *
-                           (size_t)pl_channel_get((pl_channel)c)->width);
-        return PL_OK;
-    }
-    pl_inputs inputs = pl_rollout_inputs_at(r, step);
-    return pl_drive_resolve(scene, r->time[step] + r->values->def.time_step, &inputs, out);
-}
-
 static pl_status note_touched(pl_linear *l, const pl_tape_entry *e)
 {
     PL_TRY(pl_grow(l->ctx, (void **)&l->ahead, &l->ahead_capacity,
                    l->ahead_count + 4 * e->contact_count, sizeof *l->ahead));
     for (int c = 0; c < e->contact_count; c++) {
-        const pl_tape_contact *t = &e->contacts[c];
-        const pl_meeting *m = t->collider >= 0 ? NULL : &e->meetings[t->vertex];
-        for (int k = 0; k < (m ? pl_meeting_count(m->kind) : 1); k++)
-            l->ahead[l->ahead_count++] = m ? m->vertex[k] : t->vertex;
+        const int *vertices;
+        int count = pl_tape_vertices(e, c, &vertices);
+        for (int k = 0; k < count; k++)
+            l->ahead[l->ahead_count++] = vertices[k];
     }
     return PL_OK;
 }
@@ -121,15 +103,11 @@ pl_status pl_sweep_substep(pl_sweep *s, const pl_tape *tape, int k, const pl_sta
     pl_sim *sim = r->sim;
     const pl_tape_entry *e = &tape->entries[k];
     s->step = e->step - r->checkpoints[0]->step;
-    PL_TRY(drive_at(s, s->step - 1, &s->before));
-    PL_TRY(drive_at(s, s->step, &s->after));
+    PL_TRY(pl_rollout_drive(r, s->step - 1, &s->before));
+    PL_TRY(pl_rollout_drive(r, s->step, &s->after));
     pl_drive_between(sim->scene, s->before.of, &s->after, e->to, &s->part);
-    for (int c = 0; c < sim->scene->collider_count; c++)
-        if (e->from == 0)
-            memcpy(s->pose_start + 7 * c, s->before.of[PL_COLLIDER_POSE] + 7 * c, 7 * sizeof(double));
-        else
-            pl_pose_between(s->before.of[PL_COLLIDER_POSE] + 7 * c,
-                            s->after.of[PL_COLLIDER_POSE] + 7 * c, e->from, s->pose_start + 7 * c);
+    pl_poses_between(sim->scene->collider_count, s->before.of[PL_COLLIDER_POSE],
+                     s->after.of[PL_COLLIDER_POSE], e->from, s->pose_start);
     pl_substep *sub = &s->linear.sub;
     look_back(s, tape, k, start);
     sub->step = e->step;

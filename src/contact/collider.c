@@ -14,6 +14,7 @@ struct pl_collider {
     pl_collider_mesh *mesh;    /* PL_MESH only */
     double lower[3], upper[3]; /* the shape's bounding box in its own frame */
     double reach;              /* largest distance of the shape from its frame's origin */
+    pl_ridges ridges;
 };
 
 pl_collider_def pl_collider_def_default(void)
@@ -117,6 +118,7 @@ pl_status pl_collider_create(pl_context *ctx, const pl_collider_def *def, pl_col
         pl_shape_bounds(def->shape, def->size, collider->lower, collider->upper);
     }
     collider->reach = farthest_corner(collider->lower, collider->upper);
+    PL_CHECK(pl_ridges_create(ctx, def->shape, def->size, collider->mesh, &collider->ridges), done);
     *out = collider;
     collider = NULL;
 done:
@@ -135,11 +137,17 @@ const pl_mesh *pl_collider_surface(const pl_collider *collider)
     return collider->mesh ? pl_collider_mesh_surface(collider->mesh) : NULL;
 }
 
+const pl_ridges *pl_collider_ridges(const pl_collider *collider)
+{
+    return &collider->ridges;
+}
+
 void pl_collider_destroy(pl_context *ctx, pl_collider *collider)
 {
     if (!collider)
         return;
     pl_collider_mesh_destroy(ctx, collider->mesh);
+    pl_ridges_free(ctx, &collider->ridges);
     pl_free(ctx, collider);
 }
 

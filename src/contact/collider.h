@@ -5,7 +5,7 @@
 #ifndef PL_COLLIDER_H
 #define PL_COLLIDER_H
 
-#include "core/core.h"
+#include "contact/ridge.h"
 
 typedef struct pl_surface_point {
     double distance;     /* phi(x), m */
@@ -22,6 +22,9 @@ void pl_collider_destroy(pl_context *ctx, pl_collider *collider);
 pl_shape pl_collider_shape(const pl_collider *collider, double size[3]);
 /* The surface of a mesh collider, its own; NULL for other shapes. */
 const pl_mesh *pl_collider_surface(const pl_collider *collider);
+
+/* Where it sticks out. */
+const pl_ridges *pl_collider_ridges(const pl_collider *collider);
 
 /* Distance, normal and curvature at x for a collider at `pose` (position, unit quaternion). Off the
  * surface's creases the three are exact derivatives of each other, inside as well as outside. */

@@ -340,3 +340,13 @@ const pl_mesh *pl_collider_mesh_surface(const pl_collider_mesh *mesh)
 {
     return &mesh->surface;
 }
+
+const double *pl_collider_mesh_normal(const pl_collider_mesh *mesh, int triangle)
+{
+    return mesh->normal + 3 * (size_t)triangle;
+}
+
+int pl_collider_mesh_across(const pl_collider_mesh *mesh, int triangle, int k)
+{
+    return mesh->across[3 * (size_t)triangle + (size_t)k];
+}

@@ -16,5 +16,8 @@ void pl_collider_mesh_query(const pl_collider_mesh *mesh, const double x[3], pl_
 void pl_collider_mesh_bounds(const pl_collider_mesh *mesh, double lower[3], double upper[3]);
 /* The copy: vertices and triangles, nothing else. */
 const pl_mesh *pl_collider_mesh_surface(const pl_collider_mesh *mesh);
+/* A triangle's unit normal [3], and the triangle beyond its edge from corner k to the next. */
+const double *pl_collider_mesh_normal(const pl_collider_mesh *mesh, int triangle);
+int pl_collider_mesh_across(const pl_collider_mesh *mesh, int triangle, int k);
 
 #endif

@@ -14,7 +14,7 @@ void pl_contact_set_free(pl_context *ctx, pl_contact_set *set)
 
 void pl_contact_set_clear(pl_contact_set *set)
 {
-    set->count = set->single = set->touching = set->entry_count = 0;
+    set->count = set->single = set->brushing = set->touching = set->entry_count = 0;
 }
 
 pl_status pl_contact_set_copy(pl_context *ctx, const pl_contact_set *from, pl_contact_set *to)
@@ -22,7 +22,8 @@ pl_status pl_contact_set_copy(pl_context *ctx, const pl_contact_set *from, pl_co
     PL_TRY(pl_grow(ctx, (void **)&to->points, &to->capacity, from->count, sizeof *to->points));
     PL_TRY(pl_grow(ctx, (void **)&to->entries, &to->entry_capacity, from->entry_count,
                    sizeof *to->entries));
-    to->count = from->count, to->single = from->single, to->touching = from->touching;
+    to->count = from->count, to->single = from->single;
+    to->brushing = from->brushing, to->touching = from->touching;
     to->entry_count = from->entry_count;
     if (from->count == 0)
         return PL_OK;
@@ -59,6 +60,7 @@ void pl_contact_set_cut(pl_contact_set *set, int count)
         set->entry_count = set->points[count].first;
     set->count = count;
     set->single = pl_smaller(set->single, count);
+    set->brushing = pl_smaller(set->brushing, count);
     set->touching = pl_smaller(set->touching, count);
 }
 
@@ -68,7 +70,7 @@ pl_status pl_contact_set_touch(pl_context *ctx, pl_contact_set *set, const pl_co
     PL_TRY(pl_contact_set_add(ctx, set, point, 1, &entry));
     entry->vertex = point->vertex;
     memcpy(entry->block, point->frame, sizeof entry->block);
-    set->single = set->touching = set->count;
+    set->single = set->brushing = set->touching = set->count;
     return PL_OK;
 }
 
@@ -234,6 +236,21 @@ void pl_contact_delta(const pl_contact_set *set, int c, const double *u, double 
     delta[2] -= drift[2];
 }
 
+/* Of a brush: the normal out of the collider, its own being out of whatever has negative weights. */
+static void tell_brush(const pl_contact_point *p, double share, pl_contact *out)
+{
+    double sign = p->weight[0] + p->weight[1] + p->weight[2] < 0 ? -1 : 1;
+    double tangent[3] = {0, sign * share * p->lambda[1], sign * share * p->lambda[2]};
+    out->count = p->count;
+    out->ridge = p->brush.ridge;
+    memcpy(out->vertex, p->brush.vertex, sizeof p->brush.vertex);
+    for (int k = 0; k < 3; k++) {
+        out->weight[k] = sign * p->weight[k];
+        out->normal[k] = sign * p->frame[k];
+    }
+    pl_mat3_tvec(p->frame, tangent, out->force_tangent);
+}
+
 pl_contact pl_contact_tell(const pl_contact_set *set, int c, const double *u, double share)
 {
     const pl_contact_point *p = &set->points[c];
@@ -245,10 +262,15 @@ pl_contact pl_contact_tell(const pl_contact_set *set, int c, const double *u, do
         .weight = {1},
         .kind = PL_CONTACT_COLLIDER,
         .collider = p->collider,
+        .ridge = -1,
         .gap = delta[0],
         .force_normal = share * p->lambda[0],
     };
-    if (p->meets) {
+    if (p->kind == PL_ROWS_BRUSH) {
+        tell_brush(p, share, &out);
+        return out;
+    }
+    if (p->kind == PL_ROWS_MEET) {
         out.kind = (pl_contact_kind)(PL_CONTACT_FACE + p->meeting.kind);
         out.count = p->count;
         memcpy(out.vertex, p->meeting.vertex, sizeof out.vertex);

@@ -9,7 +9,8 @@
  *     delta_n = phi(x0) + n . (x - x0)
  *     delta_f = T^T (x - x0 - drift)           drift: how far the collider's own point moved
  *
- * A contact between bodies is a stencil of up to four (meeting.h), B_k = beta_k [n; t1; t2].
+ * A contact between bodies is a stencil of up to four (meeting.h), B_k = beta_k [n; t1; t2]. So is one
+ * of an edge or a face of a body with a collider (brush.h), with as many as that has.
  *
  * Blocks that are live (cables) have their rows where the iterate is, delta = offset + H (q - iterate),
  * and only the first of their three rows is not empty. They come after the contacts.
@@ -26,12 +27,29 @@ typedef struct pl_stencil_entry {
     double block[9]; /* B, row-major */
 } pl_stencil_entry;
 
+/* An edge or a face of a body, and a ridge of a collider that it touches. */
+typedef struct pl_brush {
+    int collider;
+    pl_meeting_kind kind; /* FACE: a point and a face, EDGE: a point and an edge, EDGES: two edges */
+    int vertex[3];        /* of the body, as many as it has, then -1 */
+    int ridge;
+} pl_brush;
+
+/* What a block of rows is (rows/rows.h). */
+typedef enum pl_rows_kind {
+    PL_ROWS_TOUCH, /* a vertex and a collider */
+    PL_ROWS_BRUSH, /* an edge or a face, and a collider */
+    PL_ROWS_MEET,  /* bodies */
+    PL_ROWS_CABLE,
+    PL_ROWS_KINDS
+} pl_rows_kind;
+
 typedef struct pl_contact_point {
     int first, count; /* its entries of the set */
-    int kind;         /* of rows (rows/rows.h) */
+    pl_rows_kind kind;
     bool live;
-    bool meets;         /* of bodies with each other, */
-    pl_meeting meeting; /* and where; */
+    pl_meeting meeting; /* of bodies with each other: where, */
+    pl_brush brush;     /* of an edge or a face with a collider: which; */
     double weight[4];   /* how its vertices count */
     int owner, part;    /* of a live one: which, and which part of it */
     int vertex;         /* that touches; of a live one its first */
@@ -46,8 +64,10 @@ typedef struct pl_contact_point {
 
 typedef struct pl_contact_set {
     int count, capacity;
-    int single;   /* the first so many are contacts with colliders, by vertex, then collider, */
-    int touching; /* those up to here are of bodies with each other, the others live */
+    int single; /* the first so many are contacts of vertices with colliders, by vertex, then collider,
+                 */
+    int brushing; /* those up to here of edges and faces with colliders, */
+    int touching; /* those up to here of bodies with each other, the others live */
     pl_contact_point *points;
     int entry_count, entry_capacity;
     pl_stencil_entry *entries;

@@ -138,7 +138,7 @@ pl_status pl_meet_add(pl_context *ctx, const pl_meet_rules *rules, const pl_meet
     pl_meeting_place place = pl_meet_place(rules, m, q0);
     pl_stencil_entry *entry;
     pl_contact_point p = {
-        .meets = true,
+        .kind = PL_ROWS_MEET,
         .meeting = *m,
         .vertex = m->vertex[0],
         .collider = -1,

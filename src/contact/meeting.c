@@ -207,6 +207,13 @@ bool pl_meeting_hinges(const pl_surface *s, const pl_meeting *m)
     return false;
 }
 
+bool pl_meeting_parallel(const pl_meeting_place *p)
+{
+    double det = 1 / (p->inverse[0] * p->inverse[3] - p->inverse[1] * p->inverse[2]);
+    double sine2 = det / (pl_dot3(p->across, p->across) * pl_dot3(p->across + 3, p->across + 3));
+    return !(sine2 > PARALLEL * PARALLEL);
+}
+
 bool pl_meeting_holds(const pl_surface *s, const pl_meeting *m, const pl_meeting_place *p,
                       const double *q)
 {
@@ -224,9 +231,7 @@ bool pl_meeting_holds(const pl_surface *s, const pl_meeting *m, const pl_meeting
     default:
         break;
     }
-    double det = 1 / (p->inverse[0] * p->inverse[3] - p->inverse[1] * p->inverse[2]);
-    double sine2 = det / (pl_dot3(p->across, p->across) * pl_dot3(p->across + 3, p->across + 3));
-    if (!(b[0] > 0 && b[1] > 0 && b[2] < 0 && b[3] < 0 && sine2 > PARALLEL * PARALLEL))
+    if (!(b[0] > 0 && b[1] > 0 && b[2] < 0 && b[3] < 0) || pl_meeting_parallel(p))
         return false;
     return p->reach == 0 ||
            (edge_clear(s, edge_between(s, m->vertex[0], m->vertex[1]), back, ASLANT, q) &&

@@ -65,6 +65,9 @@ bool pl_meeting_hinges(const pl_surface *surface, const pl_meeting *meeting);
 bool pl_meeting_holds(const pl_surface *surface, const pl_meeting *meeting,
                       const pl_meeting_place *place, const double *q);
 
+/* Whether two edges are too nearly parallel to have a normal. */
+bool pl_meeting_parallel(const pl_meeting_place *place);
+
 /* dq [n, 3] += what the cotangents of n, beta and of the offset are at q. */
 void pl_meeting_vjp(const pl_meeting *meeting, const pl_meeting_place *place, const double *q,
                     const double by_normal[3], const double by_weight[4], double by_offset, double *dq);

@@ -1,17 +1,18 @@
 /* The table of rows, and sums over it. */
 #include "rows/rows.h"
 
-extern const pl_rows pl_rows_touch, pl_rows_meet, pl_rows_cable;
+extern const pl_rows pl_rows_touch, pl_rows_brush, pl_rows_meet, pl_rows_cable;
 
 static const pl_rows *const table[PL_ROWS_KINDS] = {
     [PL_ROWS_TOUCH] = &pl_rows_touch,
+    [PL_ROWS_BRUSH] = &pl_rows_brush,
     [PL_ROWS_MEET] = &pl_rows_meet,
     [PL_ROWS_CABLE] = &pl_rows_cable,
 };
 
 const pl_rows *pl_rows_of(const pl_contact_point *p)
 {
-    return table[p->meets ? PL_ROWS_MEET : p->kind];
+    return table[p->kind];
 }
 
 int pl_rows_count(const pl_scene *scene)

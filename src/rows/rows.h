@@ -13,8 +13,6 @@
 #include "contact/contact.h"
 #include "terms/term.h"
 
-typedef enum pl_rows_kind { PL_ROWS_TOUCH, PL_ROWS_MEET, PL_ROWS_CABLE, PL_ROWS_KINDS } pl_rows_kind;
-
 typedef struct pl_rows {
     const char *name;
     /* Of live ones, in a scene. */

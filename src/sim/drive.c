@@ -103,6 +103,15 @@ void pl_pose_between(const double from[7], const double to[7], double s, double 
         out[k] /= sqrt(norm);
 }
 
+void pl_poses_between(int count, const double *from, const double *to, double s, double *out)
+{
+    for (int c = 0; c < count; c++)
+        if (s == 0)
+            memcpy(out + 7 * c, from + 7 * c, 7 * sizeof *out);
+        else
+            pl_pose_between(from + 7 * c, to + 7 * c, s, out + 7 * c);
+}
+
 void pl_drive_between(const pl_scene *scene, double *const *start, const pl_drive *end, double s,
                       pl_drive *out)
 {

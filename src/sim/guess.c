@@ -41,7 +41,7 @@ static double contact_violation(const pl_newton *s, const double *q, int c)
                  hypot(pushed[1] - part * wanted[0], pushed[2] - part * wanted[1]));
 }
 
-/* Of contacts between bodies, which share their vertices: how deep they are. */
+/* Of contacts that share their vertices: how deep they are. */
 static double meeting_violation(const pl_newton *s, const double *q)
 {
     const pl_solver *solver = s->solver;
@@ -51,9 +51,10 @@ static double meeting_violation(const pl_newton *s, const double *q)
         const pl_contact_point *p = &set->points[c];
         double delta[3], mass = INFINITY;
         for (int k = 0; k < p->count; k++) {
-            size_t v = 3 * (size_t)p->meeting.vertex[k];
+            int i = pl_contact_entries(set, c)[k].vertex;
+            size_t v = 3 * (size_t)i;
             pl_sub3(q + v, s->sub->q0 + v, u + v);
-            mass = fmin(mass, solver->matter->mass[p->meeting.vertex[k]]);
+            mass = fmin(mass, solver->matter->mass[i]);
         }
         pl_contact_delta(set, c, u, delta);
         sum += mass * fmin(delta[0], 0) * fmin(delta[0], 0);

@@ -5,7 +5,7 @@
 
 static void destroy(pl_model *m)
 {
-    pl_surface_destroy(m->scene->ctx, m->surface);
+    pl_surface_destroy(m->scene->ctx, m->skin);
     pl_free(m->scene->ctx, m->offset);
     pl_chol_plans_destroy(m->plans);
     pl_elements_destroy(m->elements);
@@ -56,10 +56,12 @@ static pl_status create_surface(pl_model *m)
     pl_status status = PL_OK;
     pl_surface_part *parts = NULL;
     int **triangles = NULL;
-    bool any = false;
+    bool meets = false, brushes = false;
     for (int i = 0; i < scene->body_count * scene->body_count; i++)
-        any |= scene->touches[i];
-    if (!any)
+        meets |= scene->touches[i];
+    for (int c = 0; c < scene->collider_count; c++)
+        brushes |= pl_collider_ridges(scene->colliders[c].shape)->count > 0;
+    if (!meets && !brushes)
         return PL_OK;
     PL_NEW(ctx, parts, scene->body_count, done);
     PL_NEW(ctx, triangles, scene->body_count, done);
@@ -71,10 +73,11 @@ static pl_status create_surface(pl_model *m)
         PL_CHECK(pl_mesh_surface(ctx, body->mesh, &parts[b].triangle_count, &triangles[b]), done);
         parts[b].triangles = triangles[b];
     }
-    PL_CHECK(pl_surface_create(ctx, scene->vertex_count, scene->body_count, parts, &m->surface), done);
+    PL_CHECK(pl_surface_create(ctx, scene->vertex_count, scene->body_count, parts, &m->skin), done);
+    m->surface = meets ? m->skin : NULL;
     for (int b = 0; b < scene->body_count; b++)
         m->offset[b] = scene->bodies[b].contact_offset > 0 ? scene->bodies[b].contact_offset
-                                                           : OFFSET * m->surface->of[b].edge_length;
+                                                           : OFFSET * m->skin->of[b].edge_length;
 done:
     for (int b = 0; triangles && b < scene->body_count; b++)
         pl_free(ctx, triangles[b]);

@@ -18,8 +18,9 @@ struct pl_model {
     pl_elements *elements;
     const pl_pattern *pattern; /* the elements' */
     pl_chol_plans *plans;
-    pl_surface *surface; /* where bodies can meet; NULL if they do not */
-    double *offset;      /* [body_count] */
+    pl_surface *skin;          /* of all bodies; NULL if neither bodies nor ridges can touch it */
+    const pl_surface *surface; /* the same where bodies can meet; NULL if they do not */
+    double *offset;            /* [body_count] */
 };
 
 /* The scene's, with one user more; it is the caller's to drop. */

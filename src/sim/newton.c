@@ -164,6 +164,9 @@ static pl_status check_passage(pl_newton *s, pl_substep_result *out)
         pl_obstacles o = pl_substep_obstacles(s->sub, solver->shapes);
         pl_pierce_find(&o, &solver->space.set, solver->n, s->sub->q0, solver->iterate,
                        solver->matter->margin, &vertex, &collider);
+        if (vertex < 0 && solver->brushes.surface)
+            PL_TRY(pl_brush_pierce(&solver->brushes, &o, &solver->space.set, s->sub->q0,
+                                   solver->iterate, solver->matter->margin, &vertex, &collider));
         pl_stage(&solver->meter, PL_STAGE_CONTACT);
     }
     if (vertex < 0 && s->sub->surface) {
@@ -172,7 +175,7 @@ static pl_status check_passage(pl_newton *s, pl_substep_result *out)
         pl_stage(&solver->meter, PL_STAGE_CONTACT);
     }
     *out = (pl_substep_result){.converged = vertex < 0,
-                               .reason = collider >= 0 ? "a vertex would pass through an obstacle"
+                               .reason = collider >= 0 ? "a body would pass through an obstacle"
                                                        : "bodies would pass through each other",
                                .vertex = vertex,
                                .element = -1};

@@ -91,7 +91,6 @@ pl_status pl_newton_guess(pl_newton *s);
 
 /* ---- start.c */
 /* Contacts between bodies for a motion to q [n, 3], after those with colliders. */
-pl_status pl_newton_meet(pl_newton *s, const double *q);
 /* Vertices and pieces of surface that came close at the iterate without being expected to become
  * contacts too; *added counts them. */
 pl_status pl_newton_meet_late(pl_newton *s, int *added);

@@ -13,6 +13,7 @@ static size_t entry_bytes(const pl_sim *sim, const pl_tape_entry *e)
 {
     return sizeof *e + sizeof(double) * (e->a ? 9 : 3) * (size_t)sim->scene->vertex_count +
            sizeof *e->contacts * (size_t)e->contact_count +
+           sizeof *e->brushes * (size_t)e->brush_count +
            sizeof *e->meetings * (size_t)e->meeting_count +
            sizeof *e->live * (size_t)pl_rows_count(sim->scene);
 }
@@ -23,6 +24,7 @@ static void free_entry(pl_context *ctx, pl_tape_entry *e)
     pl_free(ctx, e->v);
     pl_free(ctx, e->a);
     pl_free(ctx, e->contacts);
+    pl_free(ctx, e->brushes);
     pl_free(ctx, e->meetings);
     pl_free(ctx, e->live);
 }
@@ -62,7 +64,8 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub, co
                        .h = sub->h,
                        .scheme = sub->scheme,
                        .contact_count = m,
-                       .meeting_count = m - set->single};
+                       .brush_count = set->brushing - set->single,
+                       .meeting_count = m - set->brushing};
     PL_CHECK(
         pl_grow(ctx, (void **)&tape->entries, &tape->capacity, tape->count + 1, sizeof *tape->entries),
         done);
@@ -71,15 +74,16 @@ static pl_status record(void *user, const pl_sim *sim, const pl_substep *sub, co
     PL_CHECK(keep(ctx, n3, state->a, &e.a), done);
     PL_CHECK(keep(ctx, (size_t)state->live_count, state->live, &e.live), done);
     PL_NEW(ctx, e.contacts, m, done);
+    PL_NEW(ctx, e.brushes, e.brush_count, done);
     PL_NEW(ctx, e.meetings, e.meeting_count, done);
     for (int c = 0; c < m; c++) {
         const pl_contact_point *p = &set->points[c];
         e.contacts[c] = (pl_tape_contact){.vertex = p->vertex, .collider = p->collider};
         memcpy(e.contacts[c].lambda, p->lambda, sizeof p->lambda);
-        if (p->meets) {
-            e.contacts[c].vertex = c - set->single;
-            e.meetings[c - set->single] = p->meeting;
-        }
+        if (c >= set->brushing)
+            e.meetings[c - set->brushing] = p->meeting;
+        else if (c >= set->single)
+            e.brushes[c - set->single] = p->brush;
     }
     tape->bytes += entry_bytes(sim, &e);
     tape->entries[tape->count++] = e;
@@ -89,19 +93,48 @@ done:
     return status;
 }
 
+/* Where the brushes and the meetings of an entry begin among its contacts. */
+static int first_brush(const pl_tape_entry *e)
+{
+    return e->contact_count - e->meeting_count - e->brush_count;
+}
+
+static int first_meeting(const pl_tape_entry *e)
+{
+    return e->contact_count - e->meeting_count;
+}
+
+int pl_tape_vertices(const pl_tape_entry *e, int c, const int **vertices)
+{
+    if (c >= first_meeting(e)) {
+        const pl_meeting *m = &e->meetings[c - first_meeting(e)];
+        *vertices = m->vertex;
+        return pl_meeting_count(m->kind);
+    }
+    if (c >= first_brush(e)) {
+        const pl_brush *b = &e->brushes[c - first_brush(e)];
+        *vertices = b->vertex;
+        return pl_brush_count(b->kind);
+    }
+    *vertices = &e->contacts[c].vertex;
+    return 1;
+}
+
 pl_status pl_tape_place(const pl_substep *sub, const pl_obstacles *obstacles,
                         const pl_tape_entry *entry, int c, pl_contact_set *set)
 {
     pl_context *ctx = sub->scene->ctx;
     const pl_tape_contact *contact = &entry->contacts[c];
-    int v = contact->vertex;
-    if (contact->collider >= 0) {
-        pl_contact_point p;
-        pl_contact_place(obstacles, v, contact->collider, sub->q0 + 3 * (size_t)v, &p);
-        PL_TRY(pl_contact_set_touch(ctx, set, &p));
-    } else {
+    if (c >= first_meeting(entry)) {
         pl_meet_rules rules = pl_substep_meet_rules(sub);
-        PL_TRY(pl_meet_add(ctx, &rules, &entry->meetings[v], sub->q0, set));
+        PL_TRY(pl_meet_add(ctx, &rules, &entry->meetings[c - first_meeting(entry)], sub->q0, set));
+    } else if (c >= first_brush(entry)) {
+        PL_TRY(pl_brush_add(ctx, obstacles, &entry->brushes[c - first_brush(entry)], sub->q0, set));
+    } else {
+        pl_contact_point p;
+        pl_contact_place(obstacles, contact->vertex, contact->collider,
+                         sub->q0 + 3 * (size_t)contact->vertex, &p);
+        PL_TRY(pl_contact_set_touch(ctx, set, &p));
     }
     memcpy(set->points[set->count - 1].lambda, contact->lambda, sizeof contact->lambda);
     return PL_OK;
@@ -314,6 +347,22 @@ pl_status pl_rollout_state(pl_rollout *r, int step, double *q, double *v)
     return PL_OK;
 }
 
+pl_status pl_rollout_drive(const pl_rollout *r, int step, pl_drive *out)
+{
+    const pl_scene *scene = r->sim->scene;
+    if (step < 0) {
+        const pl_state *start = r->checkpoints[0];
+        for (int c = 0; c < PL_CHANNEL_COUNT; c++)
+            if (start->input[c])
+                memcpy(out->of[c], start->input[c],
+                       sizeof(double) * pl_channel_size(scene, (pl_channel)c, 1) *
+                           (size_t)pl_channel_get((pl_channel)c)->width);
+        return PL_OK;
+    }
+    pl_inputs inputs = pl_rollout_inputs_at(r, step);
+    return pl_drive_resolve(scene, r->time[step] + r->values->def.time_step, &inputs, out);
+}
+
 /* Frames are those of the substep's start against the colliders where they end; the tape has the
  * forces. */
 static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
@@ -322,13 +371,17 @@ static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
     pl_status status = PL_OK;
     const double *before;
     const pl_tape_entry *e = last_substep(r, step, &before);
-    pl_inputs inputs = pl_rollout_inputs_at(r, step - 1);
-    pl_drive drive = {0};
+    pl_drive drive = {0}, ago = {0};
     pl_contact_set set = {0};
-    double *u = NULL, end = r->time[step - 1] + r->values->def.time_step;
+    double *u = NULL, *pose_start = NULL;
     PL_CHECK(pl_drive_create(sim->scene, &drive), done);
-    PL_CHECK(pl_drive_resolve(sim->scene, end, &inputs, &drive), done);
+    PL_CHECK(pl_drive_create(sim->scene, &ago), done);
+    PL_CHECK(pl_rollout_drive(r, step - 1, &drive), done);
+    PL_CHECK(pl_rollout_drive(r, step - 2, &ago), done);
     PL_NEW(sim->ctx, u, 3 * sim->scene->vertex_count, done);
+    PL_NEW(sim->ctx, pose_start, 7 * sim->scene->collider_count, done);
+    pl_poses_between(sim->scene->collider_count, ago.of[PL_COLLIDER_POSE], drive.of[PL_COLLIDER_POSE],
+                     e->from, pose_start);
     for (int i = 0; i < 3 * sim->scene->vertex_count; i++)
         u[i] = e->q[i] - before[i];
     pl_sim_use(sim, r->values);
@@ -338,7 +391,7 @@ static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
                       .matter = &sim->matter,
                       .q0 = before,
                       .drive = &drive,
-                      .pose_start = drive.of[PL_COLLIDER_POSE]};
+                      .pose_start = pose_start};
     pl_obstacles obstacles = pl_substep_obstacles(&sub, sim->solver.shapes);
     for (int c = 0; c < e->contact_count; c++) {
         PL_CHECK(pl_tape_place(&sub, &obstacles, e, c, &set), done);
@@ -346,7 +399,9 @@ static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
     }
 done:
     pl_drive_free(sim->ctx, &drive);
+    pl_drive_free(sim->ctx, &ago);
     pl_contact_set_free(sim->ctx, &set);
+    pl_free(sim->ctx, pose_start);
     pl_free(sim->ctx, u);
     return status;
 }

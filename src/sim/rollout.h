@@ -6,7 +6,7 @@
 #include "sim/sim.h"
 
 typedef struct pl_tape_contact {
-    int vertex, collider; /* -1: between bodies, `vertex` then being which of the entry's meetings */
+    int vertex, collider; /* of those of a vertex */
     double lambda[3];     /* in the contact's frame, N */
 } pl_tape_contact;
 
@@ -16,12 +16,14 @@ typedef struct pl_tape_entry {
     double length;   /* s, */
     double h;        /* and the scheme's */
     const pl_scheme *scheme;
-    double *q;     /* [n, 3] at its end */
-    double *v, *a; /* [n, 3] where an integrator keeps accelerations, else NULL */
-    int contact_count;
+    double *q;         /* [n, 3] at its end */
+    double *v, *a;     /* [n, 3] where an integrator keeps accelerations, else NULL */
+    int contact_count; /* those of vertices and colliders, then of edges and faces, then of bodies */
     pl_tape_contact *contacts;
+    int brush_count;
+    pl_brush *brushes; /* [brush_count] */
     int meeting_count;
-    pl_meeting *meetings; /* of the contacts between bodies */
+    pl_meeting *meetings; /* [meeting_count] */
     double *live;         /* forces of live rows */
 } pl_tape_entry;
 
@@ -53,6 +55,8 @@ struct pl_rollout {
 /* pl_rollout_run by given parameters. */
 pl_status pl_rollout_run_by(pl_sim *sim, pl_values *values, pl_state *state, const pl_rollout_def *def,
                             pl_rollout **out);
+/* The vertices of contact c; how many. */
+int pl_tape_vertices(const pl_tape_entry *entry, int c, const int **vertices);
 /* Contact c of the tape at its place in the substep, added to the set. */
 pl_status pl_tape_place(const pl_substep *sub, const pl_obstacles *obstacles,
                         const pl_tape_entry *entry, int c, pl_contact_set *set);
@@ -67,6 +71,8 @@ const double *pl_tape_accelerations(const pl_tape *tape, int k, const pl_state *
 
 /* The caller's inputs of one step. */
 pl_inputs pl_rollout_inputs_at(const pl_rollout *r, int step);
+/* What drives it at the end of time step `step`; -1 is its start, where only what moves is told. */
+pl_status pl_rollout_drive(const pl_rollout *r, int step, pl_drive *out);
 /* Runs `state` again on to step `to`, recording on the tape (NULL = not). */
 pl_status pl_rollout_advance(pl_rollout *r, pl_state *state, int to, pl_tape *tape);
 

@@ -64,6 +64,8 @@ pl_status pl_drive_resolve(const pl_scene *scene, double time, const pl_inputs *
  * as at the end. */
 void pl_drive_between(const pl_scene *scene, double *const *start, const pl_drive *end, double s,
                       pl_drive *out);
+/* Poses [count, 7] a fraction s of the way between these; with 0 where they are from, bit for bit. */
+void pl_poses_between(int count, const double *from, const double *to, double s, double *out);
 /* Positions linearly; quaternions the same way on the nearer branch, normalised. */
 void pl_pose_between(const double from[7], const double to[7], double s, double out[7]);
 

@@ -24,6 +24,7 @@ pl_status pl_solver_create(const pl_model *model, pl_matter *matter, pl_solver *
     pl_meet_rules rules = {
         .surface = model->surface, .body_count = scene->body_count, .body_of = scene->body_of};
     PL_CHECK(pl_meet_search_create(ctx, &rules, s->n, scene->q0, &s->search), done);
+    PL_CHECK(pl_brush_search_create(ctx, model->skin, s->n, &s->brushes), done);
     PL_CHECK(pl_forecast_create(ctx, s->n, &s->memory.forecast), done);
     PL_CHECK(pl_anderson_create(ctx, 3 * s->n, &s->memory.anderson), done);
     PL_CHECK(pl_krylov_reserve(ctx, &s->krylov, 3 * s->n, 1), done);
@@ -41,6 +42,7 @@ void pl_solver_free(pl_solver *s)
     pl_contact_set_free(ctx, &s->space.set);
     pl_delassus_free(ctx, &s->space.delassus);
     pl_meet_search_free(ctx, &s->search);
+    pl_brush_search_free(ctx, &s->brushes);
     pl_contact_solver_free(ctx, &s->space.solver);
     pl_forecast_free(ctx, &s->memory.forecast);
     pl_anderson_free(&s->memory.anderson);

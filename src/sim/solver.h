@@ -5,6 +5,7 @@
 #ifndef PL_SOLVER_H
 #define PL_SOLVER_H
 
+#include "contact/brush.h"
 #include "contact/contact.h"
 #include "contact/delassus.h"
 #include "contact/meet.h"
@@ -52,11 +53,12 @@ typedef struct pl_solver {
     pl_contact_space space;
     pl_memory memory;
     pl_krylov krylov;
-    pl_collider **shapes;  /* [collider_count] */
-    pl_meet_search search; /* where bodies meet */
-    bool *meets;           /* [n] vertices of contacts between bodies */
+    pl_collider **shapes;    /* [collider_count] */
+    pl_meet_search search;   /* where bodies meet, */
+    pl_brush_search brushes; /* and edges and faces colliders */
+    bool *meets;             /* [n] vertices of contacts that have several */
     int known_capacity;
-    pl_contact_point *known; /* contacts between bodies while the set is made anew */
+    pl_contact_point *known; /* contacts of several vertices while the set is made anew */
     double *live;            /* forces of the live rows (rows/rows.h), N */
 
     /* [n, 3] each; `gradient` is the elements' alone */

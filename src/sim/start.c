@@ -4,18 +4,26 @@
 #include "core/vec.h"
 #include "rows/rows.h"
 
-/* Ascending as contacts are sorted: with colliders by vertex and collider, then between bodies. */
+/* Ascending as contacts are sorted: with colliders by vertex and collider, then edges and faces with
+ * them, then between bodies. */
 static int order(const pl_contact *then, const pl_contact_point *now)
 {
-    if (then->kind == PL_CONTACT_COLLIDER && !now->meets) {
+    pl_rows_kind was = then->kind != PL_CONTACT_COLLIDER ? PL_ROWS_MEET
+                       : then->ridge < 0                 ? PL_ROWS_TOUCH
+                                                         : PL_ROWS_BRUSH;
+    if (was != now->kind)
+        return was < now->kind ? -1 : 1;
+    if (was == PL_ROWS_TOUCH) {
         int by = (then->vertex[0] > now->vertex) - (then->vertex[0] < now->vertex);
         return by != 0 ? by : (then->collider > now->collider) - (then->collider < now->collider);
     }
-    if (then->kind == PL_CONTACT_COLLIDER || !now->meets)
-        return now->meets ? -1 : 1;
-    pl_meeting was = {.kind = (pl_meeting_kind)(then->kind - PL_CONTACT_FACE)};
-    memcpy(was.vertex, then->vertex, sizeof was.vertex);
-    return pl_meeting_order(&was, &now->meeting);
+    if (was == PL_ROWS_BRUSH) {
+        pl_brush brush = pl_brush_like(then);
+        return pl_brush_order(&brush, &now->brush);
+    }
+    pl_meeting met = {.kind = (pl_meeting_kind)(then->kind - PL_CONTACT_FACE)};
+    memcpy(met.vertex, then->vertex, sizeof met.vertex);
+    return pl_meeting_order(&met, &now->meeting);
 }
 
 /* Forces of the last step's contacts, as far as they are contacts again; whether they are the same. */
@@ -28,8 +36,11 @@ static bool warm_start(pl_contact_set *set, const pl_state *state, double share)
             k++;
         if (k == state->contact_count || order(&state->contacts[k], p) != 0)
             continue;
-        pl_mat3_vec(p->frame, state->contacts[k].force_tangent, p->lambda);
-        p->lambda[0] = state->contacts[k].force_normal;
+        const pl_contact *was = &state->contacts[k];
+        double sign = p->kind == PL_ROWS_BRUSH && p->weight[0] * was->weight[0] < 0 ? -1 : 1;
+        pl_mat3_vec(p->frame, was->force_tangent, p->lambda);
+        p->lambda[0] = was->force_normal;
+        p->lambda[1] *= sign, p->lambda[2] *= sign;
         for (int i = 0; i < 3; i++)
             p->lambda[i] /= share;
         again++;
@@ -62,37 +73,60 @@ pl_meet_rules pl_substep_meet_rules(const pl_substep *sub)
     };
 }
 
-pl_status pl_newton_meet(pl_newton *s, const double *q)
+/* Vertices of contacts that have several, in solver->meets. */
+static void mark_shared(pl_solver *solver)
+{
+    const pl_contact_set *set = &solver->space.set;
+    memset(solver->meets, 0, sizeof *solver->meets * (size_t)solver->n);
+    for (int c = set->single; c < set->touching; c++)
+        for (int k = 0; k < set->points[c].count; k++)
+            solver->meets[pl_contact_entries(set, c)[k].vertex] = true;
+}
+
+/* Edges and faces at ridges of colliders for motions to about q: those of `known` [count], sorted, with
+ * their forces, and what is found. */
+static pl_status brush(pl_newton *s, const double *q, int count, const pl_contact_point *known)
 {
     pl_solver *solver = s->solver;
-    const pl_substep *sub = s->sub;
-    pl_meet_rules rules = pl_substep_meet_rules(sub);
-    if (!sub->surface)
+    pl_brush_search *search = &solver->brushes;
+    pl_contact_set *set = &solver->space.set;
+    pl_obstacles o = pl_substep_obstacles(s->sub, solver->shapes);
+    if (!search->surface)
         return PL_OK;
-    PL_TRY(pl_meet_find(solver->ctx, &solver->search, &rules, sub->q0, q, solver->matter->margin));
-    for (int k = 0; k < solver->search.count; k++)
-        PL_TRY(pl_meet_add(solver->ctx, &rules, &solver->search.found[k], sub->q0, &solver->space.set));
-    memset(solver->meets, 0, sizeof *solver->meets * (size_t)solver->n);
-    for (int k = 0; k < solver->search.count; k++)
-        for (int i = 0; i < pl_meeting_count(solver->search.found[k].kind); i++)
-            solver->meets[solver->search.found[k].vertex[i]] = true;
+    PL_TRY(pl_brush_find(solver->ctx, search, &o, s->sub->q0, q, solver->matter->margin));
+    for (int i = 0, k = 0; i < count || k < search->count;) {
+        int by = i == count           ? 1
+                 : k == search->count ? -1
+                                      : pl_brush_order(&known[i].brush, &search->found[k]);
+        PL_TRY(pl_brush_add(solver->ctx, &o, by <= 0 ? &known[i].brush : &search->found[k], s->sub->q0,
+                            set));
+        if (by <= 0)
+            memcpy(set->points[set->count - 1].lambda, known[i].lambda, sizeof known->lambda);
+        i += by <= 0;
+        k += by >= 0;
+    }
     return PL_OK;
 }
 
-/* Known contacts between bodies and those just found, both sorted, as one list. */
-static pl_status merge(pl_solver *solver, const pl_meet_rules *rules, const double *q0, int known)
+/* The same where bodies meet. */
+static pl_status meet(pl_newton *s, const double *q, int count, const pl_contact_point *known)
 {
+    pl_solver *solver = s->solver;
+    const double *q0 = s->sub->q0;
     const pl_meet_search *search = &solver->search;
     pl_contact_set *set = &solver->space.set;
-    for (int i = 0, k = 0; i < known || k < search->count;) {
-        int by = i == known           ? 1
+    pl_meet_rules rules = pl_substep_meet_rules(s->sub);
+    if (!s->sub->surface)
+        return PL_OK;
+    PL_TRY(pl_meet_find(solver->ctx, &solver->search, &rules, q0, q, solver->matter->margin));
+    for (int i = 0, k = 0; i < count || k < search->count;) {
+        int by = i == count           ? 1
                  : k == search->count ? -1
-                                      : pl_meeting_order(&solver->known[i].meeting, &search->found[k]);
-        PL_TRY(pl_meet_add(solver->ctx, rules, by <= 0 ? &solver->known[i].meeting : &search->found[k],
-                           q0, set));
+                                      : pl_meeting_order(&known[i].meeting, &search->found[k]);
+        PL_TRY(
+            pl_meet_add(solver->ctx, &rules, by <= 0 ? &known[i].meeting : &search->found[k], q0, set));
         if (by <= 0)
-            memcpy(set->points[set->count - 1].lambda, solver->known[i].lambda,
-                   sizeof solver->known->lambda);
+            memcpy(set->points[set->count - 1].lambda, known[i].lambda, sizeof known->lambda);
         i += by <= 0;
         k += by >= 0;
     }
@@ -104,7 +138,8 @@ pl_status pl_newton_meet_late(pl_newton *s, int *added)
     pl_solver *solver = s->solver;
     const pl_substep *sub = s->sub;
     pl_contact_set *set = &solver->space.set;
-    int known = set->touching - set->single, before = set->touching;
+    int brushes = set->brushing - set->single, meetings = set->touching - set->brushing,
+        known = brushes + meetings, before = set->touching;
     double margin = solver->matter->margin;
     *added = 0;
     pl_newton_keep_forces(s);
@@ -117,14 +152,11 @@ pl_status pl_newton_meet_late(pl_newton *s, int *added)
         PL_TRY(
             pl_contacts_add(solver->ctx, &o, solver->n, sub->q0, solver->iterate, margin, set, added));
     }
-    if (sub->surface) {
-        pl_meet_rules rules = pl_substep_meet_rules(sub);
-        PL_TRY(pl_meet_find(solver->ctx, &solver->search, &rules, sub->q0, solver->iterate, margin));
+    if (*added > 0 || sub->surface || solver->brushes.surface) {
         pl_contact_set_cut(set, set->single);
-        PL_TRY(merge(solver, &rules, sub->q0, known));
+        PL_TRY(brush(s, solver->iterate, brushes, solver->known));
+        PL_TRY(meet(s, solver->iterate, meetings, solver->known + brushes));
         *added = set->touching - before;
-        PL_TRY(pl_rows_add(sub, set));
-    } else if (*added > 0) {
         PL_TRY(pl_rows_add(sub, set));
     }
     pl_stage(&solver->meter, PL_STAGE_CONTACT);
@@ -143,7 +175,11 @@ pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
     pl_obstacles o = pl_substep_obstacles(sub, solver->shapes);
     PL_TRY(pl_contacts_detect(solver->ctx, &o, solver->n, sub->q0, solver->guess,
                               solver->matter->margin, &solver->space.set));
-    PL_TRY(pl_newton_meet(s, solver->guess));
+    for (int i = 0; i < 3 * solver->n; i++) /* stiff pins would have them all over the place */
+        solver->trial[i] = sub->p[i] + h * sub->w[i];
+    PL_TRY(brush(s, solver->trial, 0, NULL));
+    PL_TRY(meet(s, solver->guess, 0, NULL));
+    mark_shared(solver);
     memcpy(solver->live, warm->live, sizeof(double) * (size_t)warm->live_count);
     PL_TRY(pl_rows_add(sub, &solver->space.set));
     if (warm_start(&solver->space.set, warm, sub->scheme->share))

@@ -90,7 +90,7 @@ static void describe(const pl_sim *sim, const pl_substep_result *result, size_t 
     const pl_body *body = &scene->bodies[scene->body_of[result->vertex]];
     int length = snprintf(text, size, "vertex %d of body \"%s\"", result->vertex - body->vertex_offset,
                           body->name);
-    for (int c = 0; c < sim->solver.space.set.single && length < (int)size; c++)
+    for (int c = 0; c < sim->solver.space.set.brushing && length < (int)size; c++)
         if (sim->solver.space.set.points[c].vertex == result->vertex)
             length += snprintf(text + length, size - (size_t)length, ", at collider \"%s\"",
                                scene->colliders[sim->solver.space.set.points[c].collider].name);
