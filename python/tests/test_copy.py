@@ -109,6 +109,22 @@ def test_states_go_on(again, rich):
     np.testing.assert_array_equal(twin.pin_target, state.pin_target)
 
 
+@pytest.mark.parametrize("integrator", ["bdf2", "tr_bdf2"])
+def test_states_that_look_back_go_on(again, context, integrator):
+    body = {"mesh": {"box": {"size": [0.1, 0.1, 0.1], "cell": 0.05}}, "material": {"young": 1e5}}
+    spec = {"integrator": integrator, "bodies": [body],
+            "pins": [{"body": 0, "vertices": [0, 1, 2]}]}
+    scene = pliant.Scene.from_dict(spec, context=context)
+    state = scene.state()
+    for _ in range(4):
+        scene.step(state)
+    twin_scene, twin = (again(scene), again(state)) if again is copy.copy else again((scene, state))
+    copy.copy(scene).step(state)
+    twin_scene.step(twin)
+    np.testing.assert_array_equal(twin.q, state.q)
+    np.testing.assert_array_equal(twin.v, state.v)
+
+
 def test_states_of_copies_are_exchanged(rich):
     twin, state = copy.copy(rich), rich.state()
     twin.step(state)
