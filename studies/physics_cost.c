@@ -13,7 +13,9 @@
 #define PI      3.14159265358979323846
 #define SAMPLE  0.04
 #define SAMPLES 25
-#define LENGTHS 5
+#define LENGTHS 5    /* of steps, each half the one before, */
+#define MOST    10   /* or more, until an integrator is as good as */
+#define LEVEL   0.02 /* of the motion, which they are compared at */
 
 static const char *const names[] = {"euler", "bdf2", "tr_bdf2"};
 
@@ -118,31 +120,30 @@ static double distance(const motion *m, const run *a, const run *b)
     return sqrt(apart / size);
 }
 
-/* What a run of that error would take: between two runs the logarithms are on a line. */
-static double time_for(const run *r, double error)
+/* What a run with an error of LEVEL would take: between two runs the logarithms are on a line. */
+static double time_for(const run *r, int count)
 {
-    for (int k = 1; k < LENGTHS; k++)
-        if (r[k].error <= error) {
-            double t = log(error / r[k - 1].error) / log(r[k].error / r[k - 1].error);
-            return r[0].error <= error
-                       ? r[0].milliseconds
-                       : r[k - 1].milliseconds * pow(r[k].milliseconds / r[k - 1].milliseconds, t);
-        }
-    return INFINITY;
+    int k = 0;
+    while (k < count && r[k].error > LEVEL)
+        k++;
+    if (k == 0 || k == count)
+        return k == 0 ? r[0].milliseconds : INFINITY;
+    double t = log(LEVEL / r[k - 1].error) / log(r[k].error / r[k - 1].error);
+    return r[k - 1].milliseconds * pow(r[k].milliseconds / r[k - 1].milliseconds, t);
 }
 
-static pl_status plot(study *s, const motion *m, run (*runs)[LENGTHS])
+static pl_status plot(study *s, const motion *m, run (*runs)[MOST], const int count[3])
 {
     pl_plot_line lines[3];
-    double x[3][LENGTHS], y[3][LENGTHS];
+    double x[3][MOST], y[3][MOST];
     char file[64], title[64];
     for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < LENGTHS; k++) {
+        for (int k = 0; k < count[i]; k++) {
             x[i][k] = runs[i][k].milliseconds;
             y[i][k] = runs[i][k].error;
         }
         lines[i] =
-            (pl_plot_line){.name = names[i], .count = LENGTHS, .x = x[i], .y = y[i], .markers = true};
+            (pl_plot_line){.name = names[i], .count = count[i], .x = x[i], .y = y[i], .markers = true};
     }
     pl_plot p = pl_plot_default();
     snprintf(title, sizeof title, "%s: error against time", m->name);
@@ -158,11 +159,13 @@ static pl_status plot(study *s, const motion *m, run (*runs)[LENGTHS])
 
 static pl_status compare(study *s, const motion *m, study_table *t)
 {
-    run exact, runs[3][LENGTHS];
+    run exact, runs[3][MOST];
+    int count[3] = {0};
     pl_status status = go(s, m, PL_TR_BDF2, 0.02 / (s->quick ? 32 : 64), &exact);
     for (int i = 0; i < 3; i++)
-        for (int k = 0; status == PL_OK && k < LENGTHS; k++) {
-            run *r = &runs[i][k];
+        for (int k = 0; status == PL_OK && k < MOST && (k < LENGTHS || runs[i][k - 1].error > LEVEL);
+             k++) {
+            run *r = &runs[i][count[i]++];
             status = go(s, m, (pl_integrator)i, 0.02 / (1 << k), r);
             r->error = distance(m, r, &exact);
             study_cell(t, "%s", m->name);
@@ -173,12 +176,13 @@ static pl_status compare(study *s, const motion *m, study_table *t)
         }
     if (status != PL_OK)
         return status;
-    const run *euler = &runs[0][LENGTHS - 1];
-    double least = fmin(time_for(runs[1], euler->error), time_for(runs[2], euler->error));
-    study_aim(s, euler->milliseconds >= 3 * least,
-              "%s: an error of %.1e takes %.0f ms by Euler, %.0f by second order", m->name,
-              euler->error, euler->milliseconds, least);
-    return plot(s, m, runs);
+    double by[3];
+    for (int i = 0; i < 3; i++)
+        by[i] = time_for(runs[i], count[i]);
+    study_aim(s, by[0] >= 2 * fmin(by[1], by[2]),
+              "%s: an error of %g takes %.0f ms by Euler, %.0f by BDF2, %.0f by TR-BDF2", m->name,
+              LEVEL, by[0], by[1], by[2]);
+    return plot(s, m, runs, count);
 }
 
 pl_status physics_cost(study *s)
