@@ -24,6 +24,7 @@ static const struct {
     pl_status (*run)(pl_context *ctx, const suite_place *place, bool *reached);
 } controls[] = {{"trunk_writing", suite_trunk_writing},
                 {"seal_crawl", suite_seal_crawl},
+                {"seal_horizon", suite_seal_horizon},
                 {"gripper", suite_gripper},
                 {"cloth_batch", suite_cloth_batch}};
 enum { CONTROLS = CLI_COUNT(controls) };
@@ -439,7 +440,7 @@ int cmd_suite(int argc, char **argv)
             "Names: armadillo_arap, armadillo_corotated, armadillo_neo_hookean, armadillo_wind,\n"
             "cloth_bending, gingerbread_poisson, curtain_joint, bunny_friction, cow_lifting,\n"
             "tux_pulling, duck_velocity, duck_velocity_friction; all of these by default.\n"
-            "Control, when named: trunk_writing, seal_crawl, gripper; a batch: cloth_batch.\n"
+            "Control, when named: trunk_writing, seal_crawl, seal_horizon, gripper; cloth_batch.\n"
             "Exit codes as of fit: 5 when a fit ended without identifying its unknowns.",
         .min_arguments = 0,
         .max_arguments = TABLE_ROWS,

@@ -74,10 +74,10 @@ void suite_fit_free(suite_fit *fit)
     *fit = (suite_fit){0};
 }
 
-/* The mean of the body's tets, by their volumes at rest. */
-static void centre_of_mass(const pl_mesh *mesh, const double *q, double out[3])
+void suite_vertex_shares(const pl_mesh *mesh, double *out)
 {
-    double whole = 0, sum[3] = {0};
+    double whole = 0;
+    memset(out, 0, sizeof *out * (size_t)mesh->vertex_count);
     for (int e = 0; e < mesh->tet_count; e++) {
         const int *t = mesh->tets + 4 * (size_t)e;
         double d[9];
@@ -85,12 +85,12 @@ static void centre_of_mass(const pl_mesh *mesh, const double *q, double out[3])
             d[i] = mesh->vertices[3 * t[1 + i / 3] + i % 3] - mesh->vertices[3 * t[0] + i % 3];
         double volume = fabs(d[0] * (d[4] * d[8] - d[5] * d[7]) - d[1] * (d[3] * d[8] - d[5] * d[6]) +
                              d[2] * (d[3] * d[7] - d[4] * d[6]));
-        for (int i = 0; i < 12; i++)
-            sum[i % 3] += volume * q[3 * t[i / 3] + i % 3] / 4;
+        for (int i = 0; i < 4; i++)
+            out[t[i]] += volume / 4;
         whole += volume;
     }
-    for (int k = 0; k < 3; k++)
-        out[k] = sum[k] / whole;
+    for (int v = 0; v < mesh->vertex_count; v++)
+        out[v] /= whole;
 }
 
 static int nearest_vertex(const pl_mesh *mesh, const double *q, const double at[3])
@@ -117,7 +117,7 @@ pl_status suite_follow(const suite_fit *fit, pl_channel channel, const double *a
     pl_state *state = NULL;
     const double *values = r->values + (size_t)(r->row_count - 1) * (size_t)r->parameter_count;
     int count = r->signal_count > 0 ? r->signal_count : r->parameter_count;
-    double *row = calloc((size_t)count + 1, sizeof *row);
+    double *row = calloc((size_t)count + 1, sizeof *row), *share = NULL;
     *path = calloc(3 * ((size_t)r->steps + 1), sizeof **path);
     pl_status status = row && *path ? PL_OK : PL_ERROR_MEMORY;
     if (status == PL_OK)
@@ -126,7 +126,12 @@ pl_status suite_follow(const suite_fit *fit, pl_channel channel, const double *a
         status = pl_sim_create(scene, &sim);
     if (status == PL_OK)
         status = pl_state_create(scene, &state);
-    int vertex = status == PL_OK && at ? nearest_vertex(body.mesh, state->q, at) : -1;
+    if (status == PL_OK && !(share = calloc((size_t)body.mesh->vertex_count, sizeof *share)))
+        status = PL_ERROR_MEMORY;
+    if (status == PL_OK && at)
+        share[nearest_vertex(body.mesh, state->q, at)] = 1;
+    else if (status == PL_OK)
+        suite_vertex_shares(body.mesh, share);
     for (int step = 0; status == PL_OK && step <= r->steps; step++) {
         pl_inputs inputs = {0};
         inputs.of[channel] = row;
@@ -135,15 +140,14 @@ pl_status suite_follow(const suite_fit *fit, pl_channel channel, const double *a
                                          : values[k];
         if (step > 0)
             status = pl_step(sim, state, &inputs, NULL);
-        if (vertex < 0)
-            centre_of_mass(body.mesh, state->q, *path + 3 * (size_t)step);
-        else
-            memcpy(*path + 3 * (size_t)step, state->q + 3 * (size_t)vertex, 3 * sizeof **path);
+        for (int i = 0; i < 3 * body.mesh->vertex_count; i++)
+            (*path)[3 * step + i % 3] += share[i / 3] * state->q[i];
     }
     if (state)
         pl_state_destroy(scene, state);
     pl_sim_destroy(sim);
     free(row);
+    free(share);
     return status;
 }
 

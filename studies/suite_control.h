@@ -28,6 +28,9 @@ pl_status suite_fit_run(pl_context *ctx, const suite_place *place, const char *n
                         const char *file, const char *const *overrides, suite_fit *out);
 void suite_fit_free(suite_fit *fit);
 
+/* What each vertex has of the centre of mass, [vertex_count], by the volumes of its tets at rest. */
+void suite_vertex_shares(const pl_mesh *mesh, double *out);
+
 /* The scene of a fit once more, driven by the signals that it found, of all owners of the channel, or
  * where it found none by its values as constants: path
  * [steps + 1, 3] m of the point of body 0 nearest to `at` in the start, or of its centre of mass if at
@@ -56,6 +59,7 @@ pl_status suite_draw_courses(pl_context *ctx, const suite_place *place, const ch
 /* Each writes its tables and pictures to DIR/name, and says whether it met its aim. */
 pl_status suite_trunk_writing(pl_context *ctx, const suite_place *place, bool *reached);
 pl_status suite_seal_crawl(pl_context *ctx, const suite_place *place, bool *reached);
+pl_status suite_seal_horizon(pl_context *ctx, const suite_place *place, bool *reached);
 pl_status suite_gripper(pl_context *ctx, const suite_place *place, bool *reached);
 pl_status suite_cloth_batch(pl_context *ctx, const suite_place *place, bool *reached);
 
