@@ -9,6 +9,9 @@ and wound by fibres that do not stretch, as such arms are: without them it burst
 At rest, without gravity, its shape depends on pressure over Young's modulus alone: one curve, computed once. E, and
 how far the markers' mean is from the axis of the end plate, on which they sit somewhere, are what fits three
 pressures best.
+
+Beside it, what needs no inside: an arc of length L that turns by a p/(1 - p/p_c), as a moment in proportion to
+pressure does whose resistance is used up at p_c.
 """
 
 import sys
@@ -72,9 +75,40 @@ def curve(wall, most=1.2, count=60):
     return np.array(ratios), np.array(moves), np.array(turns)
 
 
+def arc(slope, critical, length, mbar):
+    """How far the end of an arc has moved, along and across, m; slope in rad/Pa, critical in Pa."""
+    pressure = PRESSURES[mbar]
+    turn = slope * pressure / (1 - pressure / critical)
+    return np.array([length * (np.sin(turn) / turn - 1), length * (1 - np.cos(turn)) / turn])
+
+
+def fit_arc(data):
+    """Slope, critical pressure and length that fit best, by grids that close in."""
+    low, high = np.array([1e-6, 4.6e4, 0.03]), np.array([1e-5, 9e4, 0.15])
+    for _ in range(12):
+        grid = np.meshgrid(*(np.linspace(a, b, 31) for a, b in zip(low, high)), indexing="ij")
+        loss = sum(((arc(*grid, m) - data[m][:, None, None, None]) ** 2).sum(axis=0) for m in FITTED)
+        at = np.unravel_index(np.argmin(loss), loss.shape)
+        best, reach = np.array([g[at] for g in grid]), (high - low) / 6
+        low, high = np.maximum(best - reach, [1e-7, 4.55e4, 0.01]), best + reach
+    return best
+
+
+def tell(name, data, model):
+    print(name)
+    for mbar in PRESSURES:
+        left = 1e3 * (model(mbar) - data[mbar])
+        print(f"  {mbar} mbar, {'fitted' if mbar in FITTED else 'predicted'}: measured along "
+              f"{1e3 * data[mbar][0]:.1f}, across {1e3 * data[mbar][1]:.1f} mm; model less that "
+              f"{left[0]:+.1f}, {left[1]:+.1f} mm")
+
+
 def main():
     directory = sys.argv[1]
     data = {mbar: measured(directory, mbar) for mbar in PRESSURES}
+    slope, critical, length = fit_arc(data)
+    tell(f"arc: {slope:.3g} rad/Pa, at most {critical:.4g} Pa, {1e3 * length:.1f} mm", data,
+         lambda mbar: arc(slope, critical, length, mbar))
     for wall in (0.005, 0.01):
         ratios, moves, turns = curve(wall)
 
@@ -88,12 +122,8 @@ def main():
                       for offset in np.linspace(-SIDE, SIDE, 81)]
         losses = [sum(((model(*c, m) - data[m]) ** 2).sum() for m in FITTED) for c in candidates]
         young, offset = candidates[int(np.argmin(losses))]
-        print(f"wall {1e3 * wall:g} mm: E = {young:.4g} Pa, markers {1e3 * offset:.0f} mm off the axis")
-        for mbar in PRESSURES:
-            left = 1e3 * (model(young, offset, mbar) - data[mbar])
-            print(f"  {mbar} mbar, {'fitted' if mbar in FITTED else 'predicted'}: measured along "
-                  f"{1e3 * data[mbar][0]:.1f}, across {1e3 * data[mbar][1]:.1f} mm; model less that "
-                  f"{left[0]:+.1f}, {left[1]:+.1f} mm")
+        tell(f"wall {1e3 * wall:g} mm: E = {young:.4g} Pa, markers {1e3 * offset:.0f} mm off the axis", data,
+             lambda mbar: model(young, offset, mbar))
 
 
 if __name__ == "__main__":

@@ -108,6 +108,9 @@ for file in crawl.md crawl.csv crawl.tex displacement.svg sinusoids/signals.csv 
 done
 grep -q '^windows,60,' control/seal_crawl/crawl.csv || fail "crawl.csv: $(cat control/seal_crawl/crawl.csv)"
 
+expect 0 suite seal_horizon --tasks "$scenes/tasks" --vertices 150 --threads 1 --set steps=60 --out control
+grep -q '^360,' control/seal_horizon/horizons.csv || fail "horizons.csv: $(cat control/seal_horizon/horizons.csv)"
+
 # One iteration is too few to lift the ball.
 expect 5 suite gripper --tasks "$scenes/tasks" --threads 1 --set optimizer.iterations=1 --out control
 for file in lift.md lift.csv lift.tex height.svg start/result.json found/result.json; do
