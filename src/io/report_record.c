@@ -162,7 +162,9 @@ static pl_status copy_contacts(pl_context *ctx, const double *q, const pl_contac
         const pl_contact *contact = &contacts[c];
         for (int a = 0; a < 3; a++) {
             double *numbers = out->numbers + 9 * c + a;
-            numbers[0] = q[3 * (size_t)contact->vertex[0] + (size_t)a];
+            for (int k = 0; k < contact->count; k++) /* the point of the body the force is on */
+                numbers[0] +=
+                    fmax(contact->weight[k], 0) * q[3 * (size_t)contact->vertex[k] + (size_t)a];
             numbers[3] = contact->force_normal * contact->normal[a];
             numbers[6] = contact->force_tangent[a];
         }
