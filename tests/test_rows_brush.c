@@ -38,9 +38,9 @@ static double deepest(const test_world *w)
     double least = INFINITY;
     for (int c = 0; c < w->scene->collider_count; c++)
         for (int t = 0; t < f->triangle_count; t++)
-            for (int i = 0; i <= 20; i++)
-                for (int j = 0; i + j <= 20; j++) {
-                    double weight[3] = {i / 20.0, j / 20.0, (20 - i - j) / 20.0}, x[3] = {0};
+            for (int i = 0; i <= 8; i++)
+                for (int j = 0; i + j <= 8; j++) {
+                    double weight[3] = {i / 8.0, j / 8.0, (8 - i - j) / 8.0}, x[3] = {0};
                     pl_surface_point at;
                     for (int k = 0; k < 9; k++)
                         x[k % 3] += weight[k / 3] * w->state->q[3 * f->triangle[3 * t + k / 3] + k % 3];
