@@ -159,6 +159,26 @@ pl_status pl_meet_add(pl_context *ctx, const pl_meet_rules *rules, const pl_meet
     return PL_OK;
 }
 
+/* ---- What was found ---- */
+
+pl_status pl_meet_note(pl_context *ctx, pl_meet_search *s, const pl_meeting *m)
+{
+    PL_TRY(pl_grow(ctx, (void **)&s->found, &s->capacity, s->count + 1, sizeof *s->found));
+    s->found[s->count++] = *m;
+    return PL_OK;
+}
+
+void pl_meet_sort(pl_meet_search *s)
+{
+    int kept = 0;
+    if (s->count > 0)
+        qsort(s->found, (size_t)s->count, sizeof *s->found, compare);
+    for (int i = 0; i < s->count; i++)
+        if (i == 0 || compare(&s->found[i], &s->found[kept - 1]) != 0)
+            s->found[kept++] = s->found[i];
+    s->count = kept;
+}
+
 /* ---- Candidates ---- */
 
 typedef struct search {
@@ -195,10 +215,7 @@ static pl_status take(search *s, const pl_meeting *m)
     double motion = motion_of(s, m, place.weight);
     if (!(place.distance - place.offset < s->margin + FARTHER * motion))
         return PL_OK;
-    PL_TRY(
-        pl_grow(s->ctx, (void **)&s->s->found, &s->s->capacity, s->s->count + 1, sizeof *s->s->found));
-    s->s->found[s->s->count++] = *m;
-    return PL_OK;
+    return pl_meet_note(s->ctx, s->s, m);
 }
 
 bool pl_meet_hang_together(int a_count, const int *a, int b_count, const int *b)
@@ -220,44 +237,55 @@ static bool is_behind(const double corners[9], const double *x)
     return pl_dot3(n, to) < 0;
 }
 
-/* Of a vertex and a triangle: whichever piece of the triangle is nearest. */
+pl_meeting pl_meet_nearest(const pl_meet_rules *rules, int vertex, int triangle, const double *q0,
+                           bool *behind)
+{
+    const pl_surface *f = rules->surface;
+    const int *t = f->triangle + 3 * triangle;
+    const double *x = q0 + 3 * (size_t)vertex;
+    double corners[9];
+    pl_bvh_hit hit;
+    for (int k = 0; k < 3; k++)
+        memcpy(corners + 3 * k, q0 + 3 * (size_t)t[k], 3 * sizeof(double));
+    pl_triangle_closest(corners, x, &hit);
+    *behind =
+        hit.feature == PL_FEATURE_FACE && !f->of[rules->body_of[t[0]]].sheet && is_behind(corners, x);
+    if (hit.feature == PL_FEATURE_FACE)
+        return (pl_meeting){PL_MEETING_FACE, {vertex, t[0], t[1], t[2]}, -1};
+    if (hit.feature == PL_FEATURE_EDGE) {
+        int e = f->triangle_edge[3 * triangle + hit.corner];
+        return (pl_meeting){PL_MEETING_EDGE, {vertex, f->edge[2 * e], f->edge[2 * e + 1], -1}, e};
+    }
+    int v = t[hit.corner], low = pl_smaller(v, vertex);
+    return (pl_meeting){PL_MEETING_VERTEX, {low, v + vertex - low, -1, -1}, -1};
+}
+
 static pl_status vertex_by_triangle(void *user, int triangle)
 {
     search *s = user;
-    const pl_surface *f = s->rules->surface;
-    const int *t = f->triangle + 3 * triangle;
-    const double *x = s->q0 + 3 * (size_t)s->item;
-    double corners[9];
-    pl_bvh_hit hit;
-    if (pl_meet_hang_together(1, &s->item, 3, t))
+    bool behind;
+    if (pl_meet_hang_together(1, &s->item, 3, s->rules->surface->triangle + 3 * triangle))
         return PL_OK;
-    for (int k = 0; k < 3; k++)
-        memcpy(corners + 3 * k, s->q0 + 3 * (size_t)t[k], 3 * sizeof(double));
-    pl_triangle_closest(corners, x, &hit);
-    if (hit.feature == PL_FEATURE_FACE && !f->of[s->rules->body_of[t[0]]].sheet &&
-        is_behind(corners, x))
-        return PL_OK;
-    if (hit.feature == PL_FEATURE_FACE)
-        return take(s, &(pl_meeting){PL_MEETING_FACE, {s->item, t[0], t[1], t[2]}, -1});
-    if (hit.feature == PL_FEATURE_EDGE) {
-        int e = f->triangle_edge[3 * triangle + hit.corner];
-        return take(
-            s, &(pl_meeting){PL_MEETING_EDGE, {s->item, f->edge[2 * e], f->edge[2 * e + 1], -1}, e});
-    }
-    int v = t[hit.corner], low = pl_smaller(v, s->item), high = v + s->item - low;
-    return take(s, &(pl_meeting){PL_MEETING_VERTEX, {low, high, -1, -1}, -1});
+    pl_meeting m = pl_meet_nearest(s->rules, s->item, triangle, s->q0, &behind);
+    return behind ? PL_OK : take(s, &m);
+}
+
+pl_meeting pl_meet_edges(const pl_surface *surface, int a, int b)
+{
+    int first = pl_smaller(a, b), second = a + b - first;
+    const int *e = surface->edge + 2 * first, *g = surface->edge + 2 * second;
+    return (pl_meeting){PL_MEETING_EDGES, {e[0], e[1], g[0], g[1]}, -1};
 }
 
 static pl_status edge_by_edge(void *user, int edge)
 {
     search *s = user;
     const pl_surface *f = s->rules->surface;
-    const int *a = f->edge + 2 * pl_smaller(s->item, edge),
-              *b = f->edge + 2 * (s->item + edge - pl_smaller(s->item, edge));
     bool twice = f->sharp[edge] && edge > s->item; /* found from there too */
-    if (twice || pl_meet_hang_together(2, a, 2, b))
+    pl_meeting m = pl_meet_edges(f, s->item, edge);
+    if (twice || pl_meet_hang_together(2, m.vertex, 2, m.vertex + 2))
         return PL_OK;
-    return take(s, &(pl_meeting){PL_MEETING_EDGES, {a[0], a[1], b[0], b[1]}, -1});
+    return take(s, &m);
 }
 
 /* Vertices of body a by the triangles of body b. */
@@ -333,12 +361,6 @@ pl_status pl_meet_find(pl_context *ctx, pl_meet_search *m, const pl_meet_rules *
     pl_meet_surround(m, rules->surface, q0, q, margin / 2 + widest);
     PL_TRY(find_between(&s, margin + 2 * widest));
     PL_TRY(find_within(s, margin + 2 * widest));
-    if (m->count > 0)
-        qsort(m->found, (size_t)m->count, sizeof *m->found, compare);
-    int kept = 0;
-    for (int i = 0; i < m->count; i++)
-        if (i == 0 || compare(&m->found[i], &m->found[kept - 1]) != 0)
-            m->found[kept++] = m->found[i];
-    m->count = kept;
+    pl_meet_sort(m);
     return PL_OK;
 }

@@ -41,6 +41,16 @@ void pl_meet_search_free(pl_context *ctx, pl_meet_search *s);
 pl_status pl_meet_find(pl_context *ctx, pl_meet_search *s, const pl_meet_rules *rules, const double *q0,
                        const double *q, double margin);
 
+/* Of a vertex and a triangle: with whichever piece of the triangle is nearest at q0 [n, 3]; *behind
+ * when that is its face, seen from the inside of a solid. */
+pl_meeting pl_meet_nearest(const pl_meet_rules *rules, int vertex, int triangle, const double *q0,
+                           bool *behind);
+/* Of two edges. */
+pl_meeting pl_meet_edges(const pl_surface *surface, int a, int b);
+/* Adds to s->found; pl_meet_sort puts them in order, none twice. */
+pl_status pl_meet_note(pl_context *ctx, pl_meet_search *s, const pl_meeting *m);
+void pl_meet_sort(pl_meet_search *s);
+
 /* Whether two pieces have vertices in common: they hang together, and cannot meet. */
 bool pl_meet_hang_together(int a_count, const int *a, int b_count, const int *b);
 /* Boxes around all bodies on their paths from q0 to q [n, 3], `wide` more on every side. */

@@ -9,6 +9,7 @@
 #define MOST    10000
 
 typedef struct passage {
+    pl_context *ctx;
     pl_meet_search *s;
     const pl_meet_rules *rules;
     const double *q0, *q;
@@ -82,25 +83,38 @@ static bool stays_apart(const passage *p, const int v[4], int first, double (*ap
     return false;
 }
 
+/* A pair that came too near, as a contact that keeps it apart: at any place, of least distance or not,
+ * but with room to begin with. */
+static pl_status note(passage *p, int vertex, const pl_meeting *m)
+{
+    pl_meeting_place place = pl_meet_place(p->rules, m, p->q0);
+    p->hit = vertex;
+    place.reach = 0;
+    if (!(place.distance > place.offset) || !pl_meeting_holds(p->rules->surface, m, &place, p->q0))
+        return PL_OK;
+    return pl_meet_note(p->ctx, p->s, m);
+}
+
 static pl_status vertex_by_triangle(void *user, int triangle)
 {
     passage *p = user;
     const int *t = p->rules->surface->triangle + 3 * triangle, v[4] = {p->item, t[0], t[1], t[2]};
-    if (p->hit < 0 && !pl_meet_hang_together(1, v, 3, t) && !stays_apart(p, v, 1, triangle_apart))
-        p->hit = p->item;
-    return PL_OK;
+    bool behind;
+    if (pl_meet_hang_together(1, v, 3, t) || stays_apart(p, v, 1, triangle_apart))
+        return PL_OK;
+    pl_meeting m = pl_meet_nearest(p->rules, p->item, triangle, p->q0, &behind);
+    return note(p, p->item, &m);
 }
 
 static pl_status edge_by_triangle(void *user, int triangle)
 {
     passage *p = user;
     const pl_surface *f = p->rules->surface;
-    const int *e = f->edge + 2 * p->item;
-    for (int k = 0; k < 3 && p->hit < 0; k++) {
-        const int *other = f->edge + 2 * f->triangle_edge[3 * triangle + k];
-        const int v[4] = {e[0], e[1], other[0], other[1]};
-        if (!pl_meet_hang_together(2, e, 2, other) && !stays_apart(p, v, 2, segments_apart))
-            p->hit = e[0];
+    for (int k = 0; k < 3; k++) {
+        pl_meeting m = pl_meet_edges(f, p->item, f->triangle_edge[3 * triangle + k]);
+        if (!pl_meet_hang_together(2, m.vertex, 2, m.vertex + 2) &&
+            !stays_apart(p, m.vertex, 2, segments_apart))
+            PL_TRY(note(p, m.vertex[0], &m));
     }
     return PL_OK;
 }
@@ -111,7 +125,7 @@ static pl_status body_by_body(passage *p, int a, int b, bool edges)
     const pl_surface *f = p->rules->surface;
     const pl_box *all = p->s->triangles[b].node;
     pl_run of = edges ? f->of[a].edges : f->of[a].vertices;
-    for (int i = of.first; i < of.first + of.count && p->hit < 0; i++) {
+    for (int i = of.first; i < of.first + of.count; i++) {
         p->item = edges ? i : f->vertex[i];
         pl_box box = pl_box_around(edges ? 2 : 1, edges ? f->edge + 2 * i : &p->item, p->q0, p->q, 0);
         if (pl_box_meets(&box, all))
@@ -133,12 +147,13 @@ static pl_status passage_of(passage *p, int a, int b)
     return body_by_body(p, a, b, true);
 }
 
-pl_status pl_passage_find(pl_meet_search *s, const pl_meet_rules *rules, const double *q0,
-                          const double *q, int *vertex)
+pl_status pl_passage_find(pl_context *ctx, pl_meet_search *s, const pl_meet_rules *rules,
+                          const double *q0, const double *q, int *vertex)
 {
-    passage p = {.s = s, .rules = rules, .q0 = q0, .q = q, .hit = -1};
+    passage p = {.ctx = ctx, .s = s, .rules = rules, .q0 = q0, .q = q, .hit = -1};
     const bool *touches = rules->touches;
     int bodies = s->body_count;
+    s->count = 0;
     for (int b = 0; b < bodies; b++)
         p.wide = fmax(p.wide, 2 * FLOOR * rules->offset[b]);
     pl_meet_surround(s, rules->surface, q0, q, p.wide / 2);
@@ -147,11 +162,12 @@ pl_status pl_passage_find(pl_meet_search *s, const pl_meet_rules *rules, const d
             if (touches[a * bodies + b] && pl_box_meets(&s->around[a], &s->around[b]))
                 PL_TRY(passage_of(&p, a, b));
     p.q = s->own;
-    for (int b = 0; b < bodies && p.hit < 0; b++)
+    for (int b = 0; b < bodies; b++)
         if (touches[b * bodies + b]) {
             pl_meet_from_within(s, rules->surface, b, q0, q);
             PL_TRY(passage_of(&p, b, b));
         }
+    pl_meet_sort(s);
     *vertex = p.hit;
     return PL_OK;
 }

@@ -10,8 +10,9 @@
 
 #include "contact/meet.h"
 
-/* A vertex of the first pair found from q0 to q [n, 3], or -1. Overwrites the boxes of the search. */
-pl_status pl_passage_find(pl_meet_search *s, const pl_meet_rules *rules, const double *q0,
-                          const double *q, int *vertex);
+/* A vertex of a pair that does so from q0 to q [n, 3], or -1. All of them that a contact can keep apart
+ * are left in s->found. Overwrites the boxes of the search. */
+pl_status pl_passage_find(pl_context *ctx, pl_meet_search *s, const pl_meet_rules *rules,
+                          const double *q0, const double *q, int *vertex);
 
 #endif

@@ -22,8 +22,9 @@
 #define SLOW_RATE       0.7  /* of a lagged factor that Newton's own steps took over from */
 #define CG_LAGGED       4    /* iterations that CG takes as a rule with a lagged factor */
 #define SHARPENINGS     2    /* corrections for the last digits of gaps, a substep */
-#define PATIENCE        300 /* iterations along the contact law's central path before a substep is split */
+#define PATIENCE        1000 /* iterations along the contact law's central path before a substep is split */
 #define CONSTANT_SOLVES 500  /* by the constant matrix: then the tangent is better */
+#define RESOLVES        4    /* times that pairs which would have passed become contacts, a substep */
 #define REBALANCES      4    /* attempts at bodies that are out of balance as a whole, */
 #define SLIGHT          1e-8 /* of the contacts' forces: what bodies that they hold may lack of it, */
 #define ROUNDED         100  /* tolerances: what rounding of stiff bodies' forces may leave of it */
@@ -154,12 +155,13 @@ static pl_status check_balance(pl_newton *s, bool *balanced)
     return pl_newton_correct(s, solver->iterate, solver->move, &s->norm);
 }
 
-/* The end, unless surfaces passed through each other or through obstacles on the way, where no contact
- * was expected. */
-static pl_status check_passage(pl_newton *s, pl_substep_result *out)
+/* The end, unless surfaces passed through each other or through obstacles on the way. Where no contact
+ * was expected, one is made; *added counts these. */
+static pl_status check_passage(pl_newton *s, pl_substep_result *out, int *added)
 {
     pl_solver *solver = s->solver;
     int vertex = -1, collider = -1;
+    *added = 0;
     if (solver->scene->collider_count > 0) {
         pl_obstacles o = pl_substep_obstacles(s->sub, solver->shapes);
         pl_pierce_find(&o, &solver->space.set, solver->n, s->sub->q0, solver->iterate,
@@ -171,7 +173,10 @@ static pl_status check_passage(pl_newton *s, pl_substep_result *out)
     }
     if (vertex < 0 && s->sub->surface) {
         pl_meet_rules rules = pl_substep_meet_rules(s->sub);
-        PL_TRY(pl_passage_find(&solver->search, &rules, s->sub->q0, solver->iterate, &vertex));
+        PL_TRY(pl_passage_find(solver->ctx, &solver->search, &rules, s->sub->q0, solver->iterate,
+                               &vertex));
+        if (vertex >= 0 && s->resolved++ < RESOLVES)
+            PL_TRY(pl_newton_meet_found(s, added));
         pl_stage(&solver->meter, PL_STAGE_CONTACT);
     }
     *out = (pl_substep_result){.converged = vertex < 0,
@@ -212,7 +217,9 @@ static pl_status iterate(pl_newton *s, pl_substep_result *out)
             make_last_move(s);
             PL_TRY(pl_newton_meet_late(s, &added));
             if (added == 0)
-                return check_passage(s, out);
+                PL_TRY(check_passage(s, out, &added));
+            if (added == 0)
+                return PL_OK;
             pl_anderson_reset(&solver->memory.anderson);
             PL_TRY(pl_newton_prepare(s));
             pl_newton_evaluate(s, solver->iterate);

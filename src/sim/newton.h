@@ -37,6 +37,7 @@ typedef struct pl_newton {
     bool law_exact;         /* it is to be solved to rounding */
     bool law_sharp;         /* it was, with all digits of its gaps */
     int sharpened;          /* corrections made for those alone */
+    int resolved;           /* times that pairs which would have passed became contacts */
     int rebalanced;         /* times that bodies as a whole were found out of balance at the end, */
     double imbalance;       /* and how far they were the last time, m */
 } pl_newton;
@@ -94,6 +95,8 @@ pl_status pl_newton_guess(pl_newton *s);
 /* Vertices and pieces of surface that came close at the iterate without being expected to become
  * contacts too; *added counts them. */
 pl_status pl_newton_meet_late(pl_newton *s, int *added);
+/* The same of those that the search for meetings left. */
+pl_status pl_newton_meet_found(pl_newton *s, int *added);
 /* External forces, springs, contacts with the forces they had, and the first iterate. */
 pl_status pl_newton_begin(pl_newton *s, const pl_state *warm);
 

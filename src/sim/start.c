@@ -108,17 +108,14 @@ static pl_status brush(pl_newton *s, const double *q, int count, const pl_contac
     return PL_OK;
 }
 
-/* The same where bodies meet. */
-static pl_status meet(pl_newton *s, const double *q, int count, const pl_contact_point *known)
+/* The same of where bodies meet, as the search left it. */
+static pl_status meet(pl_newton *s, int count, const pl_contact_point *known)
 {
     pl_solver *solver = s->solver;
     const double *q0 = s->sub->q0;
     const pl_meet_search *search = &solver->search;
     pl_contact_set *set = &solver->space.set;
     pl_meet_rules rules = pl_substep_meet_rules(s->sub);
-    if (!s->sub->surface)
-        return PL_OK;
-    PL_TRY(pl_meet_find(solver->ctx, &solver->search, &rules, q0, q, solver->matter->margin));
     for (int i = 0, k = 0; i < count || k < search->count;) {
         int by = i == count           ? 1
                  : k == search->count ? -1
@@ -133,20 +130,51 @@ static pl_status meet(pl_newton *s, const double *q, int count, const pl_contact
     return PL_OK;
 }
 
+/* The search, for motions to about q. */
+static pl_status find_meetings(pl_newton *s, const double *q)
+{
+    pl_meet_rules rules = pl_substep_meet_rules(s->sub);
+    if (!s->sub->surface)
+        return PL_OK;
+    return pl_meet_find(s->solver->ctx, &s->solver->search, &rules, s->sub->q0, q,
+                        s->solver->matter->margin);
+}
+
+/* Contacts from `first` on that are no single vertices' into solver->known, with their forces. */
+static pl_status keep_known(pl_newton *s, int first)
+{
+    pl_solver *solver = s->solver;
+    const pl_contact_set *set = &solver->space.set;
+    int count = set->touching - first;
+    pl_newton_keep_forces(s);
+    PL_TRY(pl_grow(solver->ctx, (void **)&solver->known, &solver->known_capacity, count,
+                   sizeof *solver->known));
+    if (count > 0)
+        memcpy(solver->known, set->points + first, sizeof *solver->known * (size_t)count);
+    return PL_OK;
+}
+
+pl_status pl_newton_meet_found(pl_newton *s, int *added)
+{
+    pl_contact_set *set = &s->solver->space.set;
+    int meetings = set->touching - set->brushing, before = set->touching;
+    PL_TRY(keep_known(s, set->brushing));
+    pl_contact_set_cut(set, set->brushing);
+    PL_TRY(meet(s, meetings, s->solver->known));
+    *added = set->touching - before;
+    return pl_rows_add(s->sub, set);
+}
+
 pl_status pl_newton_meet_late(pl_newton *s, int *added)
 {
     pl_solver *solver = s->solver;
     const pl_substep *sub = s->sub;
     pl_contact_set *set = &solver->space.set;
     int brushes = set->brushing - set->single, meetings = set->touching - set->brushing,
-        known = brushes + meetings, before = set->touching;
+        before = set->touching;
     double margin = solver->matter->margin;
     *added = 0;
-    pl_newton_keep_forces(s);
-    PL_TRY(pl_grow(solver->ctx, (void **)&solver->known, &solver->known_capacity, known,
-                   sizeof *solver->known));
-    if (known > 0)
-        memcpy(solver->known, set->points + set->single, sizeof *solver->known * (size_t)known);
+    PL_TRY(keep_known(s, set->single));
     if (solver->scene->collider_count > 0) {
         pl_obstacles o = pl_substep_obstacles(sub, solver->shapes);
         PL_TRY(
@@ -155,7 +183,8 @@ pl_status pl_newton_meet_late(pl_newton *s, int *added)
     if (*added > 0 || sub->surface || solver->brushes.surface) {
         pl_contact_set_cut(set, set->single);
         PL_TRY(brush(s, solver->iterate, brushes, solver->known));
-        PL_TRY(meet(s, solver->iterate, meetings, solver->known + brushes));
+        PL_TRY(find_meetings(s, solver->iterate));
+        PL_TRY(meet(s, meetings, solver->known + brushes));
         *added = set->touching - before;
         PL_TRY(pl_rows_add(sub, set));
     }
@@ -178,7 +207,8 @@ pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
     for (int i = 0; i < 3 * solver->n; i++) /* stiff pins would have them all over the place */
         solver->trial[i] = sub->p[i] + h * sub->w[i];
     PL_TRY(brush(s, solver->trial, 0, NULL));
-    PL_TRY(meet(s, solver->guess, 0, NULL));
+    PL_TRY(find_meetings(s, solver->guess));
+    PL_TRY(meet(s, 0, NULL));
     mark_shared(solver);
     memcpy(solver->live, warm->live, sizeof(double) * (size_t)warm->live_count);
     PL_TRY(pl_rows_add(sub, &solver->space.set));
