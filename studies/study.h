@@ -66,5 +66,6 @@ pl_status study_horizon(study *s);
 pl_status study_memory(study *s);
 pl_status study_soak(study *s);
 pl_status study_physics(study *s);
+pl_status study_crowd(study *s);
 
 #endif
