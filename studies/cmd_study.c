@@ -66,7 +66,7 @@ int cmd_study(int argc, char **argv)
             "  memory        10,000 steps with the full tape, within 100 MB and within 10 MB\n"
             "  soak          random scenes: are steps that say they converged in balance?\n"
             "  physics       beams, a rod, a spin, balls: against answers known from elsewhere\n"
-            "  crowd         1, 8 and 27 soft blocks fall into a box: cost, and do they stay apart?\n"
+            "  crowd         1 and 8 soft blocks fall into a box: cost, and do they stay apart?\n"
             "  all           one after another",
         .min_arguments = 1,
         .max_arguments = CLI_COUNT(entries),
