@@ -45,9 +45,11 @@ static void vector_ratio(FILE *file, pl_sim *sim, const double *q, bool tangent,
     double scalar, best, *out = tangent ? sim->solver.matrix.tangent : NULL;
     char what[96];
     pl_elastic_set_backend(sim->matter.elastic, list[count - 1]);
-    FASTEST(scalar, pl_elastic_evaluate(sim->matter.elastic, q, false, 1, NULL, sim->solver.gradient, out));
+    FASTEST(scalar,
+            pl_elastic_evaluate(sim->matter.elastic, q, false, 1, NULL, sim->solver.gradient, out));
     pl_elastic_set_backend(sim->matter.elastic, list[0]);
-    FASTEST(best, pl_elastic_evaluate(sim->matter.elastic, q, false, 1, NULL, sim->solver.gradient, out));
+    FASTEST(best,
+            pl_elastic_evaluate(sim->matter.elastic, q, false, 1, NULL, sim->solver.gradient, out));
     snprintf(what, sizeof what, "one thread: stress%s with %s kernels, %s kernels",
              tangent ? " and tangent" : "", list[0]->name, list[count - 1]->name);
     row(file, what, scene, best, scalar);
@@ -92,7 +94,7 @@ static pl_status krylov_ratio(FILE *file, pl_sim *sim, const char *scene)
 {
     const pl_pattern *p = sim->model->pattern;
     pl_substep sub = next_substep(sim);
-    PL_TRY(pl_solver_refresh(&sim->solver, &sub));
+    PL_TRY(pl_solver_refresh(&sim->solver, &sub, sim->solver.iterate));
     size_t factor =
         (size_t)pl_chol_get_cost(pl_matrix_factor(&sim->solver.matrix)).correct_bytes / sizeof(double);
     size_t others =
@@ -119,7 +121,7 @@ static pl_status delassus_ratio(FILE *file, pl_sim *sim, const char *scene)
     pl_contact_space *space = &sim->solver.space;
     double h = sim->matter.values->def.time_step, kept, anew = INFINITY;
     pl_substep sub = next_substep(sim);
-    pl_status status = pl_solver_refresh(&sim->solver, &sub);
+    pl_status status = pl_solver_refresh(&sim->solver, &sub, sim->solver.iterate);
     for (int k = 0; status == PL_OK && k < REPEATS / 5; k++) {
         pl_delassus_reset(&space->delassus);
         double began = thread_milliseconds();

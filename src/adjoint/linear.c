@@ -95,10 +95,11 @@ done:
 
 void pl_linear_free(pl_linear *l)
 {
-    void *arrays[] = {l->u,         l->laws,     l->d_mu,      l->rho,
-                      l->rhs,       l->solution, l->work,      l->diagonal_inverse,
-                      l->reference, l->turn,     l->ahead,     l->lift,
-                      l->motion,    l->wide,     l->wide_pivot};
+    void *arrays[] = {l->u,         l->laws,     l->d_mu,       l->rho,
+                      l->rhs,       l->solution, l->work,       l->diagonal_inverse,
+                      l->reference, l->turn,     l->ahead,      l->lift,
+                      l->motion,    l->wide,     l->wide_pivot, l->stiff,
+                      l->springs};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(l->ctx, arrays[k]);
     pl_contact_set_free(l->ctx, &l->contacts);
@@ -116,8 +117,9 @@ static pl_status reserve(pl_linear *l, int m)
     if (l->rhs && m <= l->contact_capacity)
         return PL_OK;
     size_t room = (size_t)m + (size_t)m / 2 + 8, size = 3 * (size_t)l->n + 3 * room;
-    void **arrays[] = {(void **)&l->laws,     (void **)&l->d_mu, (void **)&l->rho,   (void **)&l->rhs,
-                       (void **)&l->solution, (void **)&l->lift, (void **)&l->motion};
+    void **arrays[] = {(void **)&l->laws,   (void **)&l->d_mu,     (void **)&l->rho,
+                       (void **)&l->rhs,    (void **)&l->solution, (void **)&l->lift,
+                       (void **)&l->motion, (void **)&l->stiff};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         pl_free(ctx, *arrays[k]);
         *arrays[k] = NULL;
@@ -127,6 +129,7 @@ static pl_status reserve(pl_linear *l, int m)
     PL_NEW(ctx, l->d_mu, 3 * room, done);
     PL_NEW(ctx, l->rho, room, done);
     PL_NEW(ctx, l->motion, 3 * room, done);
+    PL_NEW(ctx, l->stiff, 9 * room, done);
     PL_NEW(ctx, l->rhs, size, done);
     PL_NEW(ctx, l->solution, size, done);
     PL_NEW(ctx, l->lift, size, done);
@@ -183,6 +186,7 @@ pl_status pl_linear_setup(pl_linear *l, const pl_tape_entry *entry)
     PL_TRY(pl_rows_add(&l->sub, &l->contacts));
     pl_rows_place(&l->sub, q, &l->contacts);
     linearise_laws(l);
+    l->unfolded = false;
     return pl_precondition_setup(l);
 }
 
@@ -357,6 +361,13 @@ static pl_status refine(pl_linear *l, pl_krylov_result *result, double *error)
 static pl_status finish(pl_linear *l, pl_krylov_result *result, double *error)
 {
     PL_TRY(refine(l, result, error));
+    if (!result->converged && l->matrix->fold.count > 0) {
+        l->unfolded = true;
+        PL_TRY(pl_precondition_refresh(l));
+        PL_TRY(solve_once(l, l->def.max_iterations, result));
+        l->iterations += result->iterations;
+        PL_TRY(refine(l, result, error));
+    }
     if (result->converged || l->contacts.count == 0 || l->through_wide)
         return PL_OK;
     PL_TRY(pl_precondition_widen(l));

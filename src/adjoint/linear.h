@@ -29,17 +29,21 @@ typedef struct pl_linear {
     double *u;                  /* [n, 3] q - q0 */
 
     int contact_capacity;
-    pl_law_linear *laws;      /* [m] Dd, Dl */
-    double *d_mu;             /* [m, 3] */
-    double *rho;              /* [m] row scales of the contact block */
-    pl_schur schur;           /* solves with S, */
-    pl_firm firm;             /* or of many contacts that stick, */
-    bool through_firm;        /* if used, */
-    pl_symmetric *stiffness;  /* and products with W^-1; */
-    double *wide;             /* [3 m, 3 m] the LU of S in double precision, */
-    int *wide_pivot;          /* [3 m] */
-    int wide_capacity;        /* contacts */
-    bool through_wide;        /* if used: where single precision has not digits enough */
+    pl_law_linear *laws;     /* [m] Dd, Dl */
+    double *d_mu;            /* [m, 3] */
+    double *rho;             /* [m] row scales of the contact block */
+    pl_schur schur;          /* solves with S, */
+    pl_firm firm;            /* or of many contacts that stick, */
+    bool through_firm;       /* if used, */
+    pl_symmetric *stiffness; /* and products with W^-1; */
+    double *wide;            /* [3 m, 3 m] the LU of S in double precision, */
+    int *wide_pivot;         /* [3 m] */
+    int wide_capacity;       /* contacts */
+    bool through_wide;       /* if used: where single precision has not digits enough */
+    double *stiff;           /* [m, 9] K as springs have it (folded.h), */
+    int spring_capacity;
+    pl_spring *springs;       /* and those */
+    bool unfolded;            /* springs were found not to do */
     double *motion;           /* [m, 3] of the contacts in a preconditioner's solve */
     double *diagonal_inverse; /* [n, 9] of the Jacobi preconditioner */
     double *reference;        /* [n, 3] where the factor was made: at rest, or another substep's end */

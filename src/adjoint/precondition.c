@@ -8,6 +8,8 @@
  */
 #include "adjoint/precondition.h"
 
+#include "adjoint/folded.h"
+
 #include "core/vec.h"
 #include "linalg/polar.h"
 #include "terms/term.h"
@@ -163,7 +165,7 @@ static pl_status factor_schur(pl_linear *l)
 {
     bool singular;
     l->through_wide = false;
-    if (l->contacts.count == 0)
+    if (l->contacts.count == 0 || l->matrix->fold.count > 0)
         return PL_OK;
     PL_TRY(turn_contacts(l));
     PL_TRY(pl_delassus_build(l->ctx, &l->delassus, pl_matrix_factor(l->matrix), l->sub.h, &l->turned));
@@ -179,6 +181,7 @@ static pl_status factor_schur(pl_linear *l)
 static pl_status refresh_factor(pl_linear *l)
 {
     pl_delassus_reset(&l->delassus);
+    PL_TRY(pl_linear_fold(l));
     return pl_matrix_refresh(l->matrix, &l->sub, PL_FACTOR_TANGENT, l->q, l->ahead_count, l->ahead);
 }
 
@@ -190,7 +193,8 @@ pl_status pl_precondition_refresh(pl_linear *l)
     l->excess = l->age = 0;
     l->turning = false;
     memcpy(l->reference, l->q, sizeof(double) * 3 * (size_t)l->n);
-    PL_TRY(exact_tangent(l)); /* the factor may have been of a clamped one */
+    if (l->matrix->clamped)
+        PL_TRY(exact_tangent(l));
     return factor_schur(l);
 }
 
@@ -233,7 +237,7 @@ static bool wants_refresh(pl_linear *l)
         l->hold = l->last_hold = 0; /* as where a limited tape begins anew */
         return true;
     }
-    if (l->def.solver == PL_ADJOINT_DIRECT)
+    if (l->def.solver == PL_ADJOINT_DIRECT || l->matrix->fold.count > 0 || pl_linear_folds(l))
         return true;
     if (l->hold > 0) {
         l->hold--;
@@ -304,6 +308,15 @@ static void meet_row(const pl_linear *l, int c, const double *x, double *w, doub
     }
 }
 
+void pl_precondition_meet(const pl_linear *l, int c, const double *x, double *w, double *motion,
+                          double *f)
+{
+    if (l->transposed)
+        meet_row_transposed(l, c, x, w, motion, f);
+    else
+        meet_row(l, c, x, w, motion, f);
+}
+
 /* w = S^-1 of the contact rows, given E^-1 x at the contacts, and l->work = h^2 H^T f, what it adds to
  * x: f = -Dd^T w/h^2 or w. l->motion is the contacts' part of the answer, H E^-1 (x + h^2 H^T f) but
  * for what meeting the rows takes. */
@@ -325,10 +338,7 @@ static void solve_contacts(pl_linear *l, const double *x, const double *moved, d
     memset(l->work, 0, sizeof(double) * 3 * (size_t)l->n);
     for (int c = 0; c < m; c++) {
         double f[3];
-        if (l->transposed)
-            meet_row_transposed(l, c, x + 3 * c, w + 3 * c, l->motion + 3 * c, f);
-        else
-            meet_row(l, c, x + 3 * c, w + 3 * c, l->motion + 3 * c, f);
+        pl_precondition_meet(l, c, x + 3 * c, w + 3 * c, l->motion + 3 * c, f);
         pl_contact_scatter(&l->turned, c, h2, f, l->work);
     }
 }
@@ -342,6 +352,8 @@ static pl_status apply_schur(pl_linear *l, const double *x, double *y)
     const double *b = l->turning ? y : x;
     if (l->turning)
         turn_vector(l, true, x, y);
+    if (l->matrix->fold.count > 0)
+        return pl_linear_apply_folded(l, x, y);
     if (l->contacts.count > 0) {
         PL_TRY(pl_matrix_begin(l->matrix, b, y));
         solve_contacts(l, x + n3, y, y + n3);

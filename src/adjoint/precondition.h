@@ -15,6 +15,10 @@ pl_status pl_precondition_refresh(pl_linear *l);
 pl_status pl_precondition_widen(pl_linear *l);
 /* Iterations that cost as much as a new factor. */
 double pl_precondition_patience(const pl_linear *l);
+/* The nearest motion and w (adjoint: the motion) that meet row x of contact c, and the force f that w
+ * is. */
+void pl_precondition_meet(const pl_linear *l, int c, const double *x, double *w, double *motion,
+                          double *f);
 /* y = P^-1 x for a pl_linear `user`. */
 pl_status pl_precondition_apply(void *user, const double *x, double *y);
 

@@ -180,6 +180,35 @@ void pl_law_resolve(const pl_law *law, const double delta[3], const double lambd
     friction_direction(law->rho, delta, lambda, out->direction);
 }
 
+/* a - c/a = z, a > 0 */
+static double positive_root(double z, double c)
+{
+    double r = sqrt(z * z + 4 * c);
+    return z > 0 ? 0.5 * (z + r) : 2 * c / (r - z);
+}
+
+void pl_law_meet(const pl_law *law, double delta[3], double lambda[3], pl_law_point *out)
+{
+    double mu = law->mu, rho = law->rho, e2 = law->epsilon2;
+    double y[2] = {delta[1] - rho * lambda[1], delta[2] - rho * lambda[2]};
+    *out = (pl_law_point){.direction = {1, 0}};
+    delta[0] = out->delta_n = positive_root(delta[0] - rho * lambda[0], rho * e2);
+    lambda[0] = e2 / delta[0];
+    if (mu == 0) {
+        lambda[1] = lambda[2] = 0;
+        return;
+    }
+    double length = hypot(y[0], y[1]), apart = delta[0] / mu, most = mu * lambda[0];
+    out->x_hat = positive_root(length + apart - rho * most, rho * e2);
+    out->s = e2 / out->x_hat;
+    double slip = fmax(out->x_hat - apart, 0), force = fmax(most - out->s, 0);
+    for (int k = 0; k < 2; k++) {
+        out->direction[k] = length > 0 ? y[k] / length : 1 - k;
+        delta[1 + k] = slip * out->direction[k];
+        lambda[1 + k] = -force * out->direction[k];
+    }
+}
+
 void pl_law_derivative(const pl_law *law, const pl_law_point *p, const double lambda[3],
                        pl_law_linear *out, double d_mu[3])
 {

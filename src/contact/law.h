@@ -74,6 +74,9 @@ typedef struct pl_law_point {
 void pl_law_resolve(const pl_law *law, const double delta[3], const double lambda[3],
                     pl_law_point *out);
 
+/* The pair that meets the law, one-way and without compliance, and has the same delta - rho lambda. */
+void pl_law_meet(const pl_law *law, double delta[3], double lambda[3], pl_law_point *out);
+
 /* The law linearised at a solved contact (residual = 0), for adjoint and tangent; d_mu [3] is the
  * derivative of its three equations with respect to mu. */
 void pl_law_derivative(const pl_law *law, const pl_law_point *point, const double lambda[3],

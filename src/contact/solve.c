@@ -18,9 +18,9 @@
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
 {
-    void *arrays[] = {s->moved,  s->trial_moved, s->delta,       s->step,
-                      s->trial,  s->trial_delta, s->linear,      s->trial_linear,
-                      s->change, s->last_delta,  s->last_lambda, s->step_moved};
+    void *arrays[] = {s->moved,       s->trial_moved, s->delta,        s->step,   s->trial,
+                      s->trial_delta, s->linear,      s->trial_linear, s->change, s->last_delta,
+                      s->last_lambda, s->step_moved,  s->springs};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     pl_contact_system_free(ctx, &s->system);
@@ -34,7 +34,7 @@ void pl_contact_solver_forget(pl_contact_solver *s)
     s->solved = 0;
 }
 
-static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
+pl_status pl_contact_solver_reserve(pl_context *ctx, pl_contact_solver *s, int m)
 {
     pl_status status = PL_OK;
     if (m <= s->capacity)
@@ -46,9 +46,9 @@ static pl_status reserve(pl_context *ctx, pl_contact_solver *s, int m)
                           &s->last_delta, &s->last_lambda};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(ctx, *vectors[k], 3 * wanted, fail);
+    PL_NEW(ctx, s->springs, 9 * wanted, fail);
     PL_NEW(ctx, s->linear, wanted, fail);
     PL_NEW(ctx, s->trial_linear, wanted, fail);
-    PL_CHECK(pl_contact_system_reserve(ctx, &s->system, wanted), fail);
     s->capacity = wanted;
     return PL_OK;
 fail:
@@ -402,7 +402,8 @@ pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_conta
     *out = (pl_contact_solution){.converged = true, .sharp = true};
     if (p->on.count == 0)
         return PL_OK;
-    PL_TRY(reserve(ctx, s, p->on.count));
+    PL_TRY(pl_contact_solver_reserve(ctx, s, p->on.count));
+    PL_TRY(pl_contact_system_reserve(ctx, &s->system, s->capacity));
     PL_TRY(pl_contact_system_renew(ctx, &s->system, &p->on));
     for (int i = 0; i < 3 * p->on.count; i++)
         s->change[i] = lambda[i] - p->origin[i];

@@ -20,6 +20,7 @@ typedef struct pl_contact_solver {
     double *change, *moved, *delta, *step;     /* [3 m] moved = W change */
     double *trial, *trial_moved, *trial_delta; /* [3 m] */
     double *step_moved;                        /* [3 m] W step, with many contacts */
+    double *springs;                           /* [m, 9] K, where contacts are springs */
     pl_law_linear *linear, *trial_linear;      /* [m] */
     int solved;                                /* contacts of the solution found last; 0 = none */
     double *last_delta, *last_lambda;          /* [3 m] that solution, at which `linear` was taken */
@@ -27,6 +28,8 @@ typedef struct pl_contact_solver {
 } pl_contact_solver;
 
 void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s);
+/* Room for the vectors of m contacts. */
+pl_status pl_contact_solver_reserve(pl_context *ctx, pl_contact_solver *s, int m);
 /* Drops the LU kept from earlier solves. */
 void pl_contact_solver_forget(pl_contact_solver *s);
 

@@ -47,6 +47,8 @@ typedef struct pl_limits {
     int gmres_contacts;     /* systems with W are solved by GMRES: a step with an old LU is cheaper than
                                a new LU; >= 1 */
     int condensed_contacts; /* systems with more contacts than vertices are solved by the vertices */
+    int folded_contacts;    /* with curved obstacles may be springs in the factor, */
+    double folded_dense;    /* where systems of contact space cost so much of one */
     int unordered_vertices; /* touched, that deserve no order of elimination made for them: solving for
                                their columns of E^-1, and reading what lies between them and the root
                                twice more in each solve, costs less */

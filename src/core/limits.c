@@ -23,6 +23,8 @@ static const pl_limits usual = {
     .half_factor = 3000000,
     .gmres_contacts = 48,
     .condensed_contacts = 16,
+    .folded_contacts = 16,
+    .folded_dense = 0.5,
     .unordered_vertices = 8,
 };
 

@@ -88,7 +88,7 @@ static pl_status attempt(pl_newton *s, const double *step, double t, bool *accep
         s->fresh_rate = *theta;
     s->norm = trial_norm;
     s->energy = s->potential;
-    s->stale = true;
+    s->stale = !s->renewed;
     return PL_OK;
 }
 

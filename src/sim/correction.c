@@ -9,6 +9,7 @@
 
 #include "core/vec.h"
 #include "rows/rows.h"
+#include "sim/folded.h"
 
 #define LAW_GOAL        0.003 /* of the correction: how well the contact law is solved on the way */
 #define LAW_SLACK       1e-4  /* of the tolerance: what each contact may add to meet its law */
@@ -103,6 +104,8 @@ pl_status pl_newton_prepare(pl_newton *s)
     if (m == 0)
         return PL_OK;
     pl_rows_place(s->sub, solver->iterate, set);
+    if (solver->matrix.fold.count > 0)
+        return pl_folded_prepare(s);
     PL_TRY(pl_delassus_build(solver->ctx, &solver->space.delassus, pl_matrix_factor(&solver->matrix),
                              s->sub->h, &solver->space.set));
     int touched;
@@ -142,11 +145,29 @@ pl_coupling pl_newton_coupling(pl_solver *solver)
     return (pl_coupling){solver->space.set.count, solver->space.laws, &solver->space.delassus};
 }
 
+/* How the law was solved. */
+static void note_law(pl_newton *s, double goal, const pl_contact_solution *solution)
+{
+    pl_solver *solver = s->solver;
+    solver->meter.info.inner_iterations += solution->iterations;
+    s->patience -= solution->central;
+    s->law_failed = !solution->converged;
+    s->law_rough = goal > 0;
+    s->law_sharp = solution->sharp;
+    s->law_residual = solution->residual;
+    s->law_worst = solver->space.set.points[solution->worst].vertex;
+    if (s->law_failed)
+        pl_log(solver->ctx, PL_LOG_DEBUG,
+               "step %d: contact law off by %.3e m at contact %d of %d after %d iterations",
+               s->sub->step + 1, solution->residual, solution->worst, solver->space.set.count,
+               solution->iterations);
+    pl_stage(&solver->meter, PL_STAGE_CONTACT);
+}
+
 /* lambda from the contact law, given the move that the present forces (solver->space.origin) make. */
 static pl_status solve_law(pl_newton *s, const double *q, const double *move)
 {
     pl_solver *solver = s->solver;
-    int m = solver->space.set.count;
     pl_contact_solution solution;
     pl_contacts_delta_exact(solver->ctx, &solver->space.set, s->sub->q0, q, move,
                             solver->space.free_motion);
@@ -158,18 +179,7 @@ static pl_status solve_law(pl_newton *s, const double *q, const double *move)
                                   .impatient = s->patience <= 0};
     PL_TRY(pl_contact_solve(solver->ctx, &solver->space.solver, &problem, goal, solver->space.lambda,
                             &solution));
-    solver->meter.info.inner_iterations += solution.iterations;
-    s->patience -= solution.central;
-    s->law_failed = !solution.converged;
-    s->law_rough = goal > 0;
-    s->law_sharp = solution.sharp;
-    s->law_residual = solution.residual;
-    s->law_worst = solver->space.set.points[solution.worst].vertex;
-    if (s->law_failed)
-        pl_log(solver->ctx, PL_LOG_DEBUG,
-               "step %d: contact law off by %.3e m at contact %d of %d after %d iterations",
-               s->sub->step + 1, solution.residual, solution.worst, m, solution.iterations);
-    pl_stage(&solver->meter, PL_STAGE_CONTACT);
+    note_law(s, goal, &solution);
     return PL_OK;
 }
 
@@ -225,7 +235,14 @@ static pl_status correct_once(pl_newton *s, const double *q, double *move, doubl
         pl_contact_scatter(&solver->space.set, c, h2, solver->space.origin + 3 * c, move);
     s->law_failed = s->law_rough = false;
     s->law_sharp = true;
-    if (m > 0) {
+    if (m > 0 && solver->matrix.fold.count > 0) {
+        pl_contact_solution solution;
+        for (int i = 0; i < 3 * solver->n; i++)
+            move[i] /= solver->matrix.own[i / 3];
+        double goal = law_goal(s, move);
+        PL_TRY(pl_folded_move(s, q, goal, move, &solution));
+        note_law(s, goal, &solution);
+    } else if (m > 0) {
         PL_TRY(move_with_contacts(s, q, move));
     } else {
         PL_TRY(pl_matrix_correct(&solver->matrix, move, move));
@@ -246,12 +263,16 @@ static pl_status correct_once(pl_newton *s, const double *q, double *move, doubl
  */
 pl_status pl_newton_correct(pl_newton *s, const double *q, double *move, double *norm)
 {
-    PL_TRY(correct_once(s, q, move, norm));
-    if (!s->law_rough || *norm >= s->law_residual)
-        return PL_OK;
-    s->law_exact = true;
+    s->renewed = false;
     pl_status status = correct_once(s, q, move, norm);
-    s->law_exact = false;
+    if (status == PL_OK && s->law_rough && *norm < s->law_residual) {
+        s->law_exact = true;
+        status = correct_once(s, q, move, norm);
+        s->law_exact = false;
+    }
+    if (s->renewed)
+        pl_anderson_reset(&s->solver->memory.anderson);
+    s->stale = s->stale && !(s->renewed && q == s->solver->iterate);
     return status;
 }
 

@@ -14,7 +14,7 @@
  * leaves over is not the square of the move, but that times how far the factor lags. Where the move is
  * wrong and GMRES takes longer, at a saddle, E is the tangent at its start.
  */
-#include "sim/newton.h"
+#include "sim/folded.h"
 
 #include "core/vec.h"
 #include "terms/term.h"
@@ -197,6 +197,8 @@ pl_status pl_coupled_newton(pl_solver *solver, const pl_substep *sub, const doub
                             const double *move, bool secant, double accuracy, int limit, double *step,
                             pl_truncated *out)
 {
+    if (solver->matrix.fold.count > 0)
+        return pl_folded_newton(solver, sub, q, move, secant, accuracy, limit, step, out);
     int m = solver->space.set.count, size = 3 * solver->n + 3 * m;
     pl_krylov_result result = {0};
     *out = (pl_truncated){.kind = PL_TRUNCATED_NONE};

@@ -28,6 +28,7 @@ pl_status pl_matrix_create(const pl_model *model, pl_meter *meter, pl_matrix *m)
     pl_context *ctx = model->scene->ctx;
     *m = (pl_matrix){.ctx = ctx, .model = model, .meter = meter, .n = model->scene->vertex_count};
     PL_NEW(ctx, m->diagonal, m->n, done);
+    PL_NEW(ctx, m->own, m->n, done);
     PL_NEW(ctx, m->list, 2 * m->n, done);
     PL_NEW(ctx, m->begun, 3 * m->n, done);
     PL_NEW(ctx, m->tangent, 9 * (size_t)model->pattern->nnz, done);
@@ -45,7 +46,9 @@ void pl_matrix_free(pl_matrix *m)
         return;
     pl_chol_destroy(m->tangent_factor);
     pl_chol_destroy(m->constant_factor);
+    pl_fold_free(m->ctx, &m->fold);
     pl_free(m->ctx, m->diagonal);
+    pl_free(m->ctx, m->own);
     pl_free(m->ctx, m->list);
     pl_free(m->ctx, m->begun);
     pl_free(m->ctx, m->tangent);
@@ -103,10 +106,23 @@ static void evaluate_tangent(pl_matrix *m, const pl_substep *sub, bool clamp, co
 {
     pl_terms_tangent(sub, q, clamp, sub->h * sub->h, m->diagonal, m->tangent);
     m->clamped = clamp;
+    for (int i = 0; i < m->n; i++) {
+        const double *b = m->tangent + 9 * (size_t)m->model->pattern->diag[i];
+        m->own[i] = (b[0] + b[4] + b[8]) / 3;
+    }
     m->meter->info.factorizations++;
     pl_stage(m->meter, PL_STAGE_ASSEMBLE);
     if (clamp)
         pl_log(m->ctx, PL_LOG_DEBUG, "tangent not positive definite: clamped");
+}
+
+/* What is factored. */
+static const double *with_springs(pl_matrix *m)
+{
+    if (m->fold.count == 0)
+        return m->tangent;
+    pl_fold_take(&m->fold, m->model->pattern, m->tangent);
+    return m->fold.tangent;
 }
 
 /* In single precision, unless that is too poor. Where it finds no factor but of the clamped tangent,
@@ -116,7 +132,7 @@ static bool factor_roughly(pl_matrix *m, const pl_substep *sub, const double *q)
     pl_rough rough = PL_ROUGH_INDEFINITE;
     for (int clamp = 0; clamp < 2 && rough == PL_ROUGH_INDEFINITE; clamp++) {
         evaluate_tangent(m, sub, clamp, q);
-        rough = pl_chol_factor_rough(m->tangent_factor, m->tangent);
+        rough = pl_chol_factor_rough(m->tangent_factor, with_springs(m));
         pl_stage(m->meter, PL_STAGE_FACTOR);
     }
     return rough == PL_ROUGH_GOOD;
@@ -129,7 +145,7 @@ static pl_status refresh_tangent(pl_matrix *m, const pl_substep *sub, const doub
     pl_status status = PL_ERROR_NUMERIC;
     for (int clamp = 0; clamp < 2 && status == PL_ERROR_NUMERIC; clamp++) {
         evaluate_tangent(m, sub, clamp, q);
-        status = pl_chol_factor(m->tangent_factor, m->tangent);
+        status = pl_chol_factor(m->tangent_factor, with_springs(m));
         pl_stage(m->meter, PL_STAGE_FACTOR);
     }
     return status;
@@ -155,6 +171,19 @@ void pl_matrix_forget(pl_matrix *m)
     m->kind = PL_FACTOR_NONE;
 }
 
+double pl_matrix_own(const pl_matrix *m, const pl_matter *matter, int vertex)
+{
+    return m->kind == PL_FACTOR_TANGENT ? m->own[vertex] : matter->mass[vertex];
+}
+
+pl_status pl_matrix_fold(pl_matrix *m, int count, const pl_spring *springs)
+{
+    PL_TRY(pl_fold_reserve(m->ctx, &m->fold, m->model->pattern, count));
+    for (int k = 0; k < count; k++)
+        pl_fold_add(&m->fold, &springs[k]);
+    return PL_OK;
+}
+
 pl_status pl_matrix_refresh(pl_matrix *m, const pl_substep *sub, pl_factor_kind kind, const double *q,
                             int count, const int *touched)
 {
@@ -164,7 +193,7 @@ pl_status pl_matrix_refresh(pl_matrix *m, const pl_substep *sub, pl_factor_kind 
     m->kind = PL_FACTOR_NONE;
     pl_matrix_diagonal(m, sub->matter, sub->h);
     if (kind == PL_FACTOR_TANGENT) {
-        PL_TRY(order_tangent(m, anew, count, touched));
+        PL_TRY(order_tangent(m, anew, m->fold.count > 0 ? 0 : count, touched));
         PL_TRY(refresh_tangent(m, sub, q));
     } else {
         PL_TRY(refresh_constant(m, sub));
@@ -183,7 +212,13 @@ pl_chol *pl_matrix_factor(const pl_matrix *m)
 pl_status pl_matrix_correct(pl_matrix *m, const double *b, double *x)
 {
     m->meter->info.linear_solves++;
-    return pl_chol_correct(pl_matrix_factor(m), b, x);
+    if (m->fold.count == 0)
+        return pl_chol_correct(pl_matrix_factor(m), b, x);
+    memmove(x, b, sizeof(double) * 3 * (size_t)m->n);
+    pl_fold_into(&m->fold, x);
+    PL_TRY(pl_chol_correct(pl_matrix_factor(m), x, x));
+    pl_fold_back(&m->fold, x);
+    return PL_OK;
 }
 
 pl_status pl_matrix_solve(pl_matrix *m, const double *b, double *x)

@@ -6,6 +6,7 @@
 #ifndef PL_MATRIX_H
 #define PL_MATRIX_H
 
+#include "sim/fold.h"
 #include "sim/meter.h"
 #include "sim/model.h"
 #include "sim/substep.h"
@@ -22,11 +23,13 @@ typedef struct pl_matrix {
     const pl_model *model;
     pl_meter *meter; /* the owner's */
     int n;
-    double *diagonal;         /* [n] M + hC */
-    double *tangent;          /* [nnz, 9] */
-    double *constant;         /* [nnz] A; NULL until it is asked for */
-    pl_chol *tangent_factor;  /* of 3x3 blocks */
+    double *diagonal;        /* [n] M + hC */
+    double *tangent;         /* [nnz, 9] */
+    double *own;             /* [n] of the tangent in use: the mean of a vertex' own block's diagonal */
+    double *constant;        /* [nnz] A; NULL until it is asked for */
+    pl_chol *tangent_factor; /* of 3x3 blocks */
     pl_chol *constant_factor; /* of scalars, three columns a solve */
+    pl_fold fold;             /* springs in the factor of the tangent in use, if any */
     pl_factor_kind kind;      /* of the factor in use, */
     double h;                 /* the time step it was made for, */
     bool clamped;             /* whether the tangent was indefinite, */
@@ -43,6 +46,11 @@ void pl_matrix_free(pl_matrix *m);
 void pl_matrix_diagonal(pl_matrix *m, const pl_matter *matter, double h);
 /* Drops the factor. */
 void pl_matrix_forget(pl_matrix *m);
+/* What holds a vertex in itself: the mean of its own block's diagonal, its mass where no tangent is in
+ * use. */
+double pl_matrix_own(const pl_matrix *m, const pl_matter *matter, int vertex);
+/* Springs of the next factor, of vertices that differ; E^-1 is then (E + H^T K H)^-1. */
+pl_status pl_matrix_fold(pl_matrix *m, int count, const pl_spring *springs);
 /* The factor for a substep at q; of the clamped tangent when the true one is not positive definite. The
  * vertices `touched` [count], repeats allowed, are those that E^-1 will be asked for between. */
 pl_status pl_matrix_refresh(pl_matrix *m, const pl_substep *sub, pl_factor_kind kind, const double *q,

@@ -15,6 +15,7 @@
 
 #include "contact/passage.h"
 #include "contact/pierce.h"
+#include "sim/folded.h"
 
 #include <limits.h>
 
@@ -33,7 +34,9 @@ pl_status pl_newton_refresh(pl_newton *s)
 {
     pl_solver *solver = s->solver;
     pl_newton_keep_forces(s);
-    PL_TRY(pl_solver_refresh(solver, s->sub));
+    if (solver->matter->method != PL_SOLVER_CONSTANT)
+        PL_TRY(pl_folded_springs(s));
+    PL_TRY(pl_solver_refresh(solver, s->sub, solver->iterate));
     s->stale = s->truncated = s->uncoupled = false;
     pl_anderson_reset(&solver->memory.anderson);
     PL_TRY(pl_newton_prepare(s));
@@ -71,7 +74,8 @@ static bool refresh_pays(const pl_newton *s, double theta)
         return solver->matter->method == PL_SOLVER_DIRECT;
     /* Each correction, with contact the law and longer solves too; a factor brings Delassus columns. */
     double iteration = c->stress + (m > 0 ? 2 : 1) * c->solve;
-    double fresh = c->assembly + c->factor + 1.5 * m * c->solve;
+    double columns = solver->matrix.fold.count > 0 ? 0 : 1.5 * m * c->solve;
+    double fresh = c->assembly + c->factor + columns;
     return iterations_left(s, theta) * iteration >
            fresh + iterations_left(s, s->fresh_rate) * iteration;
 }
@@ -221,6 +225,12 @@ static pl_status iterate(pl_newton *s, pl_substep_result *out)
             if (added == 0)
                 return PL_OK;
             pl_anderson_reset(&solver->memory.anderson);
+            bool fits;
+            PL_TRY(pl_folded_fits(s, &fits));
+            if (!fits) {
+                PL_TRY(pl_newton_refresh(s));
+                continue;
+            }
             PL_TRY(pl_newton_prepare(s));
             pl_newton_evaluate(s, solver->iterate);
             s->energy = s->potential;
@@ -262,8 +272,10 @@ static pl_status solve_from(pl_newton *s, const double *from, const pl_state *wa
                      .patience = s->patience};
     *out = (pl_substep_result){.reason = "not started"};
     PL_TRY(pl_newton_begin(s, warm));
+    bool fits;
+    PL_TRY(pl_folded_fits(s, &fits));
     if (solver->matrix.kind == PL_FACTOR_NONE || solver->matrix.h != sub->h ||
-        solver->matter->method == PL_SOLVER_DIRECT || pl_newton_worn(solver)) {
+        solver->matter->method == PL_SOLVER_DIRECT || pl_newton_worn(solver) || !fits) {
         PL_TRY(pl_newton_refresh(s));
     } else {
         PL_TRY(pl_newton_prepare(s));

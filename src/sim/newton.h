@@ -16,6 +16,7 @@ typedef struct pl_newton {
     double norm;            /* of solver->move, m: largest vertex */
     int worst;              /* its vertex */
     bool stale;             /* the factor was made at another iterate */
+    bool renewed;           /* the last correction made it, where that is */
     bool prepared;          /* solver->lambda belongs to the present contacts */
     double rate, last_rate; /* of the last two steps, of the last one */
     bool fresh_step;        /* the last step was a new factor's first */

@@ -47,14 +47,14 @@ void pl_solver_free(pl_solver *s)
     pl_forecast_free(ctx, &s->memory.forecast);
     pl_anderson_free(&s->memory.anderson);
     pl_krylov_free(ctx, &s->krylov);
-    void *arrays[] = {s->space.laws,    s->space.lambda, s->space.free_motion,
-                      s->space.origin,  s->space.wanted, s->space.delta,
-                      s->space.touched, s->shapes,       s->external,
-                      s->gradient,      s->residual,     s->guess,
-                      s->iterate,       s->move,         s->trial,
-                      s->trial_move,    s->combined,     s->coupled,
-                      s->live,          s->known,        s->meets,
-                      s->root,          s->pulled};
+    void *arrays[] = {s->space.laws,    s->space.lambda,  s->space.free_motion,
+                      s->space.origin,  s->space.wanted,  s->space.delta,
+                      s->space.touched, s->space.springs, s->shapes,
+                      s->external,      s->gradient,      s->residual,
+                      s->guess,         s->iterate,       s->move,
+                      s->trial,         s->trial_move,    s->combined,
+                      s->coupled,       s->live,          s->known,
+                      s->meets,         s->root,          s->pulled};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
 }
@@ -91,7 +91,7 @@ pl_status pl_solver_touched(pl_solver *s, int *count)
     return PL_OK;
 }
 
-pl_status pl_solver_refresh(pl_solver *s, const pl_substep *sub)
+pl_status pl_solver_refresh(pl_solver *s, const pl_substep *sub, const double *q)
 {
     int count;
     pl_factor_kind kind =
@@ -100,5 +100,5 @@ pl_status pl_solver_refresh(pl_solver *s, const pl_substep *sub)
         return PL_OK;
     forget_use(s);
     PL_TRY(pl_solver_touched(s, &count));
-    return pl_matrix_refresh(&s->matrix, sub, kind, s->iterate, count, s->space.touched);
+    return pl_matrix_refresh(&s->matrix, sub, kind, q, count, s->space.touched);
 }

@@ -26,6 +26,8 @@ typedef struct pl_contact_space {
     double *origin;               /* [3 m] the forces that free_motion was found with */
     double *wanted;               /* [3 m] the contacts' part of a move, in their frames */
     double *delta;                /* [3 m] at the converged position, before that was rounded */
+    int spring_capacity;
+    pl_spring *springs; /* of the next factor (folded.h) */
     int touched_capacity;
     int *touched; /* vertices of the contacts, repeats included */
 } pl_contact_space;
@@ -72,8 +74,8 @@ pl_status pl_solver_create(const pl_model *model, pl_matter *matter, pl_solver *
 void pl_solver_free(pl_solver *s);
 /* Forgets everything, so that results depend on the state alone. */
 void pl_solver_forget(pl_solver *s);
-/* A new factor at the iterate, of the kind that the method asks for. */
-pl_status pl_solver_refresh(pl_solver *s, const pl_substep *sub);
+/* A new factor at q [n, 3], of the kind that the method asks for. */
+pl_status pl_solver_refresh(pl_solver *s, const pl_substep *sub, const double *q);
 /* The vertices of the present contacts into space.touched; their number. */
 pl_status pl_solver_touched(pl_solver *s, int *count);
 
