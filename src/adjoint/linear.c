@@ -250,11 +250,10 @@ static pl_status richardson(pl_linear *l, int size, pl_operator a, pl_operator p
     return PL_OK;
 }
 
-static pl_status solve_once(pl_linear *l, int most, pl_krylov_result *out)
+static pl_status solve_once(pl_linear *l, double tolerance, int most, pl_krylov_result *out)
 {
     int size = 3 * l->n + 3 * l->contacts.count;
     pl_operator a = {.apply = apply, .user = l}, p = {.apply = pl_precondition_apply, .user = l};
-    double tolerance = l->def.tolerance;
     if (l->def.preconditioner == PL_PRECONDITION_NONE)
         p.apply = NULL;
     if (l->def.solver == PL_ADJOINT_SEMI_IMPLICIT)
@@ -274,7 +273,7 @@ static pl_status solve_lagging(pl_linear *l, int fresh, pl_krylov_result *out)
 {
     double patience = pl_precondition_patience(l);
     int most = fresh + (int)(l->age == 1 ? 0.5 * patience : patience);
-    PL_TRY(solve_once(l, most < l->def.max_iterations ? most : l->def.max_iterations, out));
+    PL_TRY(solve_once(l, l->def.tolerance, pl_smaller(most, l->def.max_iterations), out));
     l->iterations += out->iterations;
     if (out->converged) {
         l->last_hold = l->age == 1 ? 0 : l->last_hold;
@@ -356,24 +355,32 @@ static pl_status refine(pl_linear *l, pl_krylov_result *result, double *error)
     return PL_OK;
 }
 
-/* What the iterations found made as good as it is to be: by refinement, or once more with a contact
- * block of more digits. */
-static pl_status finish(pl_linear *l, pl_krylov_result *result, double *error)
+/* All iterations that are allowed, to a residual, and what they find refined. */
+static pl_status solve_again(pl_linear *l, double tolerance, pl_krylov_result *result, double *error)
 {
-    PL_TRY(refine(l, result, error));
-    if (!result->converged && l->matrix->fold.count > 0) {
-        l->unfolded = true;
-        PL_TRY(pl_precondition_refresh(l));
-        PL_TRY(solve_once(l, l->def.max_iterations, result));
-        l->iterations += result->iterations;
-        PL_TRY(refine(l, result, error));
-    }
-    if (result->converged || l->contacts.count == 0 || l->through_wide)
-        return PL_OK;
-    PL_TRY(pl_precondition_widen(l));
-    PL_TRY(solve_once(l, l->def.max_iterations, result));
+    PL_TRY(solve_once(l, tolerance, l->def.max_iterations, result));
     l->iterations += result->iterations;
     return refine(l, result, error);
+}
+
+/* What the iterations found made as good as it is to be: by refinement; or once more with a factor of
+ * this substep's own, without springs; with a contact block of more digits; to a smaller residual. */
+static pl_status finish(pl_linear *l, pl_krylov_result *result, double *error)
+{
+    double tolerance = l->def.tolerance;
+    PL_TRY(refine(l, result, error));
+    if (!result->converged && (l->age > 0 || l->matrix->fold.count > 0)) {
+        l->unfolded = true;
+        PL_TRY(pl_precondition_refresh(l));
+        PL_TRY(solve_again(l, tolerance, result, error));
+    }
+    if (!result->converged && l->contacts.count > 0 && !l->through_wide) {
+        PL_TRY(pl_precondition_widen(l));
+        PL_TRY(solve_again(l, tolerance, result, error));
+    }
+    if (!result->converged && *error < INFINITY)
+        PL_TRY(solve_again(l, 0.1 * tolerance * fmin(tolerance / *error, 1), result, error));
+    return PL_OK;
 }
 
 pl_status pl_linear_solve(pl_linear *l, bool transposed)
@@ -390,7 +397,7 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
     if (l->def.preconditioner == PL_PRECONDITION_LAGGED && l->age > 0)
         PL_TRY(solve_lagging(l, fresh, &result));
     if (!result.converged) {
-        PL_TRY(solve_once(l, l->def.max_iterations, &result));
+        PL_TRY(solve_once(l, l->def.tolerance, l->def.max_iterations, &result));
         l->iterations += result.iterations;
     }
     if (norm > 0 && l->def.preconditioner == PL_PRECONDITION_LAGGED)
