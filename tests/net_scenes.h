@@ -125,7 +125,7 @@ static const net_scene net_scenes[] = {
     {"two stages, split", .model = PL_NEO_HOOKEAN, .reading = PL_EXACT, .nodes = {3, 2, 2},
      .young = 1e5, .damping = 0.4, .parts = NET_SPRING | NET_FORCES | NET_COLLIDER | NET_INPUTS,
      .velocity = {0.3, 0, -2}, .tilt = 0.3, .gap = 4e-3, .shape = PL_HALF_SPACE, .friction = 0.15,
-     .solver = PL_SOLVER_DIRECT, .integrator = PL_TR_BDF2, .time_step = 0.05, .max_iterations = 5,
+     .solver = PL_SOLVER_DIRECT, .integrator = PL_TR_BDF2, .time_step = 0.05, .max_iterations = 6,
      .first = 60, .steps = 6},
     {"two stages, stacked", .model = PL_NEO_HOOKEAN, .reading = PL_EXACT, .nodes = {4, 3, 2},
      .young = 1e5, .damping = 0.4, .parts = NET_COLLIDER | NET_BLOCK, .tilt = 1, .gap = 2e-4,

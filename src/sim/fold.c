@@ -78,7 +78,7 @@ void pl_fold_free(pl_context *ctx, pl_fold *f)
     *f = (pl_fold){0};
 }
 
-static void clear(pl_fold *f)
+void pl_fold_clear(pl_fold *f)
 {
     for (int k = 0; k < f->count; k++)
         f->place[f->springs[k].vertex] = -1;
@@ -88,7 +88,7 @@ static void clear(pl_fold *f)
 pl_status pl_fold_reserve(pl_context *ctx, pl_fold *f, const pl_pattern *pattern, int count)
 {
     pl_status status = PL_OK;
-    clear(f);
+    pl_fold_clear(f);
     if (count > 0 && !f->tangent) {
         PL_NEW(ctx, f->place, pattern->n, fail);
         PL_NEW(ctx, f->work, 3 * pattern->n, fail);

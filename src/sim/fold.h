@@ -42,6 +42,8 @@ void pl_fold_compliance(const pl_law_linear *at, double rho, double inverse[9]);
 pl_spring pl_fold_spring(const pl_contact_point *p, double scale, const double k[9]);
 
 void pl_fold_free(pl_context *ctx, pl_fold *f);
+/* No springs. */
+void pl_fold_clear(pl_fold *f);
 /* Room for so many springs, of a matrix with this pattern; there are none afterwards. */
 pl_status pl_fold_reserve(pl_context *ctx, pl_fold *f, const pl_pattern *pattern, int count);
 /* One more spring, at a vertex that has none. */

@@ -168,6 +168,7 @@ static pl_status refresh_constant(pl_matrix *m, const pl_substep *sub)
 
 void pl_matrix_forget(pl_matrix *m)
 {
+    pl_fold_clear(&m->fold);
     m->kind = PL_FACTOR_NONE;
 }
 
