@@ -247,6 +247,30 @@ static void fits_a_decay_within_bounds(void **unused)
     pl_context_destroy(ctx);
 }
 
+/* A modulus in Pa that is seen in m: the loss's slope is far below the last digit of the unknown. */
+static pl_status soft_spring(void *user, const double *x, double *loss, double *g)
+{
+    (void)user;
+    double off = 1e-9 * (x[0] - 1e5);
+    *loss = off * off;
+    g[0] = 2e-9 * off;
+    return PL_OK;
+}
+
+static void units_do_not_matter(void **unused)
+{
+    (void)unused;
+    pl_context *ctx = test_context(1);
+    const double x = 1.04e5, low = 0, high = 1e6;
+    pl_problem problem = {.n = 1, .lower = &low, .upper = &high, .evaluate = soft_spring};
+    pl_optimizer_def def = pl_optimizer_def_default();
+    def.method = PL_LBFGSB;
+    pl_optimizer *opt = run(ctx, &def, &problem, &x);
+    assert_close(pl_optimizer_x(opt, opt->state)[0], 1e5, 1e-6);
+    pl_optimizer_destroy(opt);
+    pl_context_destroy(ctx);
+}
+
 /* A tenth of the way down a plateau whose slope is 1e-9, as a body that a force does not yet lift. */
 static pl_status plateau(void *user, const double *x, double *loss, double *g)
 {
@@ -446,6 +470,7 @@ int main(void)
         cmocka_unit_test(steps_back_from_points_without_derivatives),
         cmocka_unit_test(satisfies_bounds_and_optimality),
         cmocka_unit_test(fits_a_decay_within_bounds),
+        cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(crosses_a_plateau),
         cmocka_unit_test(descent_follows_its_formula),
         cmocka_unit_test(steps_are_limited),

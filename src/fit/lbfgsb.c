@@ -252,12 +252,14 @@ static pl_status search(pl_optimizer *opt, model *m, double *r, double *d, pl_li
     line->found = false;
     if (!pl_compact_build(&m->b, n, k, steps, changes, m->small))
         return PL_OK;
+    /* Without curvature the gradient's length means nothing: the first trial moves by one unit. */
+    if (k == 0)
+        m->b.theta = sqrt(pl_dot(n, m->g, m->g));
     find_direction(m, r, d);
     line->direction = d;
     line->loss = opt->work[PL_HEAD_LOSS];
     line->slope = pl_dot(n, m->g, d);
     line->t_max = longest_step(m, d, opt->def.max_step);
-    /* Without curvature the gradient's length means nothing: the first trial moves by one unit. */
     line->t_first = k > 0 ? 1.0 : 1.0 / sqrt(pl_dot(n, d, d));
     if (!(line->slope < 0) || !(line->t_max > 0))
         return PL_OK;

@@ -182,14 +182,15 @@ pl_status pl_optimizer_resume(pl_optimizer *opt, int count, const double *state)
     return PL_OK;
 }
 
-/* Largest entry of the projected gradient x - P(x - g): zero at a solution, bounds included. */
+/* Largest entry of the projected gradient x - P(x - g): zero at a solution, bounds included. As g
+ * itself between bounds: beside an x of 1e5 Pa the difference would be rounded to nothing. */
 static double projected_gradient(pl_optimizer *opt, double *state)
 {
     const double *x = pl_optimizer_x(opt, state), *g = pl_optimizer_gradient(opt, state);
     double largest = 0;
     for (int i = 0; i < opt->problem.n; i++)
         largest = fmax(largest,
-                       fabs(x[i] - pl_clip(x[i] - g[i], opt->problem.lower[i], opt->problem.upper[i])));
+                       fabs(pl_clip(g[i], x[i] - opt->problem.upper[i], x[i] - opt->problem.lower[i])));
     return largest;
 }
 
