@@ -9,8 +9,8 @@
  *
  * meets no boundary. With c = gap - delta(z) and K = -d lambda/d delta along the law
  *
- *     (E + h^2 H^T K H) dm = -r' - h^2 H^T K c,    h^2 dlambda = H (r' + E dm),    dz = H dm + c - rho
- * dlambda
+ *     (E + h^2 H^T K H) dm = -r' - h^2 H^T K c
+ *     h^2 dlambda = H (r' + E dm),    dz = H dm + c - rho dlambda
  *
  * where K is no more than STIFFEST/rho: what is stiffer moves as little. The force is what balance asks
  * for, not -K (H dm + c), which has no digits left.
