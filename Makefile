@@ -1,7 +1,7 @@
 # A thin front to CMake and Ninja. `make demo` and `make test` work on a fresh Debian machine.
 
 .DEFAULT_GOAL := release
-.PHONY: packages release debug asan clang fuzz demo test test-tsan test-faults test-python bench install format clean
+.PHONY: packages release debug asan clang fuzz demo test test-tsan test-faults test-python cuda bench install format clean
 
 PREFIX ?= /usr/local
 PROCESSORS := $(shell nproc)
@@ -35,10 +35,19 @@ demo: packages
 
 # The tests as built for use, then again under the sanitizers, where small bodies take the ways of large
 # ones (those labelled heavy excepted).
+# With ranks, and a CPU as an OpenCL device.
+test: export EXTRA = libopenmpi-dev openmpi-bin pocl-opencl-icd ocl-icd-libopencl1
 test: release asan
 	@ctest --preset release -j $(PROCESSORS)
 	@ctest --preset asan -j $(PROCESSORS)
 	@$(MAKE) --no-print-directory test-python
+
+# The kernels of devices as CUDA C: compiled and linked, where there is a compiler for it.
+NVCC ?= $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+cuda:
+	@if [ -z "$(NVCC)" ]; then echo "no nvcc: the CUDA build of the kernels is skipped"; else \
+	mkdir -p build && $(NVCC) -std=c++17 -fmad=false -arch=sm_80 -Iinclude -Isrc -shared -Xcompiler -fPIC \
+	    src/device/kernels/kernels.cu -o build/pliant-kernels.so && echo "build/pliant-kernels.so"; fi
 
 # Contexts in threads of their own, under the thread sanitizer.
 test-tsan: packages

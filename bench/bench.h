@@ -94,6 +94,18 @@ pl_status bench_ratios(FILE *file, bool quick);
 /* Prints the table of batches of 4, 8, ... up to `most` environments. Returns the first failure. */
 pl_status bench_batch(FILE *file, pl_context *ctx, int most, int steps);
 
+/* ------------------------------------------------------------------------------- devices */
+
+/* A graphics card as its data sheet has it: GB/s, Gflop/s in single and double precision. */
+typedef struct bench_card {
+    char name[64];
+    double bandwidth, floats, doubles;
+} bench_card;
+
+/* Prints the tables of devices, with what the card should take. Returns the first failure; where there
+ * is no OpenCL, the table says so. */
+pl_status bench_device(FILE *file, pl_context *ctx, bool quick, int steps, const bench_card *card);
+
 /* ------------------------------------------------------------------------------- two builds */
 
 /* `pliant bench compare OTHER`: argv[0] is "compare"; returns an exit code. */

@@ -7,7 +7,9 @@
 #include <string.h>
 
 typedef struct bench_options {
-    bool quick, json, elastic, contact, adjoint, methods, ratios, batch;
+    bool quick, json, elastic, contact, adjoint, methods, ratios, batch, device;
+    const char *card;
+    bench_card on;
     int threads, steps, environments;
     cli_list only;
 } bench_options;
@@ -194,6 +196,11 @@ static int run(const bench_options *o, pl_context *ctx)
         if (status != PL_OK)
             code = cli_interrupted() ? CLI_INTERRUPTED : cli_report(ctx, status);
     }
+    if (o->device && code != CLI_INTERRUPTED) {
+        pl_status status = bench_device(stdout, ctx, o->quick, o->steps > 0 ? o->steps : 10, &o->on);
+        if (status != PL_OK)
+            code = cli_report(ctx, status);
+    }
     if (o->elastic || o->contact || o->adjoint)
         explain();
     return code;
@@ -210,20 +217,23 @@ static bool any_selected(const bench_options *o)
 /* Takes the words that say which tables, all without any: -1, or the exit code. */
 static int choose_tables(bench_options *o, const cli_command *command, int count, char **words)
 {
-    static const char *const names[] = {"elastic", "contact", "adjoint", "methods", "ratios", "batch"};
-    bool *const flags[] = {&o->elastic, &o->contact, &o->adjoint, &o->methods, &o->ratios, &o->batch};
+    static const char *const names[] = {"elastic", "contact", "adjoint", "methods",
+                                        "ratios",  "batch",   "device"};
+    bool *const flags[] = {&o->elastic, &o->contact, &o->adjoint, &o->methods,
+                           &o->ratios,  &o->batch,   &o->device};
     for (int i = 0; i < count; i++) {
         int k = 0;
         while (k < CLI_COUNT(names) && strcmp(words[i], names[k]) != 0)
             k++;
         if (k == CLI_COUNT(names))
-            return cli_usage(command,
-                             "expected elastic, contact, adjoint, methods, ratios or batch, got '%s'",
-                             words[i]);
+            return cli_usage(
+                command,
+                "expected elastic, contact, adjoint, methods, ratios, batch or device, got '%s'",
+                words[i]);
         *flags[k] = true;
     }
-    if (o->json && (o->methods || o->ratios || o->batch))
-        return cli_usage(command, "methods, ratios and batch have no JSON");
+    if (o->json && (o->methods || o->ratios || o->batch || o->device))
+        return cli_usage(command, "methods, ratios, batch and device have no JSON");
     if (count == 0)
         o->elastic = o->contact = o->adjoint = o->methods = o->ratios = true;
     return -1;
@@ -240,15 +250,17 @@ int cmd_bench(int argc, char **argv)
         {"steps", CLI_INT, &o.steps, "N", "instead of each scene's"},
         {"threads", CLI_INT, &o.threads, "N", "worker threads; 0 = one per core"},
         {"environments", CLI_INT, &o.environments, "N", "largest batch; 64, or 4 if quick"},
+        {"card", CLI_TEXT, &o.card, "NAME,GB/S,F32,F64", "for estimates: bandwidth, Gflop/s; RTX 5090"},
         {"json", CLI_FLAG, &o.json, NULL, "the scenes' figures as JSON"},
     };
     const cli_command command = {
         .name = "bench",
-        .arguments = "[elastic|contact|adjoint|methods|ratios|batch]...",
-        .summary = "Times of steps and gradients, as Markdown; all but batches unless told what.",
+        .arguments = "[elastic|contact|adjoint|methods|ratios|batch|device]...",
+        .summary =
+            "Times of steps and gradients, as Markdown; all but batches and devices unless told what.",
         .details = "`pliant bench compare OTHER` measures this build against another.",
         .min_arguments = 0,
-        .max_arguments = 6,
+        .max_arguments = 7,
         .option_count = CLI_COUNT(table),
         .options = table,
     };
@@ -257,6 +269,12 @@ int cmd_bench(int argc, char **argv)
         return code;
     if (o.threads < 0 || o.steps < 0 || o.environments < 0)
         return cli_usage(&command, "--threads, --steps and --environments cannot be negative");
+    o.on = (bench_card){"RTX 5090", 1792, 104800, 1637};
+    if (o.card && sscanf(o.card, "%63[^,],%lf,%lf,%lf", o.on.name, &o.on.bandwidth, &o.on.floats,
+                         &o.on.doubles) != 4)
+        return cli_usage(&command, "--card: expected NAME,GB/S,GFLOPS32,GFLOPS64, got '%s'", o.card);
+    if (!(o.on.bandwidth > 0 && o.on.floats > 0 && o.on.doubles > 0))
+        return cli_usage(&command, "--card: rates are above 0");
     if (o.environments == 0)
         o.environments = o.quick ? 4 : 64;
     if (!any_selected(&o))

@@ -26,7 +26,8 @@ typedef enum cli_kind {
     CLI_LIST,   /* cli_list *, may be given several times */
 } cli_kind;
 
-#define CLI_LIST_MAX 256
+#define CLI_LIST_MAX  256
+#define CLI_SHORTHAND 300 /* characters of an override */
 
 typedef struct cli_list {
     int count;
@@ -71,6 +72,11 @@ pl_context *cli_context(int threads, bool verbose);
 int cli_exit_code(pl_status status);
 /* Prints the context's message to stderr and returns the exit code. */
 int cli_report(const pl_context *ctx, pl_status status);
+
+/* "--name text" as a short way of "--set name=text", in `room`; NULL: nothing. Returns -1 to go on, or
+ * the exit code. */
+int cli_shorthand(const cli_command *command, cli_list *set, const char *name, const char *text,
+                  char room[CLI_SHORTHAND]);
 
 /* A scene file made ready to run. */
 typedef struct cli_simulation {

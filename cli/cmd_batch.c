@@ -14,6 +14,7 @@ typedef struct batch_options {
     const char *out, *part;
     int environments, workers;
     cli_list set;
+    const char *device;
     bool verbose;
 } batch_options;
 
@@ -164,8 +165,17 @@ static int conclude(const batch_options *o, const pl_task *task, int first, cons
             continue;
         if (failed++ == 0)
             code = r->status[k] == PL_ERROR_INTERRUPTED ? CLI_INTERRUPTED : cli_exit_code(r->status[k]);
-        fprintf(stderr, "pliant: environment %d: %s\n", first + k,
-                r->message + (size_t)k * PL_POINT_MESSAGE);
+        const char *message = r->message + (size_t)k * PL_POINT_MESSAGE;
+        int last = k;
+        while (last + 1 < r->count && r->status[last + 1] == r->status[k] &&
+               strcmp(message, r->message + (size_t)(last + 1) * PL_POINT_MESSAGE) == 0)
+            last++;
+        failed += last - k;
+        if (last == k)
+            fprintf(stderr, "pliant: environment %d: %s\n", first + k, message);
+        else
+            fprintf(stderr, "pliant: environments %d to %d: %s\n", first + k, first + last, message);
+        k = last;
     }
     if (!o->out) {
         put_csv(stdout, task, first, r);
@@ -265,6 +275,7 @@ int cmd_batch(int argc, char **argv)
         {"workers", CLI_INT, &o.workers, "N",
          "environments at the same time; 0 = one per core, or under mpirun one per rank"},
         {"out", CLI_TEXT, &o.out, "FILE", "the results, CSV; stdout by default"},
+        {"device", CLI_TEXT, &o.device, "NAME", "cpu, or an OpenCL device (info --devices)"},
         {"set", CLI_LIST, &o.set, "PATH=VALUE",
          "change the task: steps=50, or its scene: scene.time_step=0.005"},
         {"verbose", CLI_FLAG, &o.verbose, NULL, "say more on stderr"},
@@ -289,7 +300,11 @@ int cmd_batch(int argc, char **argv)
     int count, code = cli_ranks_begin(argv, &ranks);
     if (code >= 0)
         return code;
-    if ((code = cli_parse(&command, argc, argv, &count)) < 0) {
+    char device[CLI_SHORTHAND];
+    code = cli_parse(&command, argc, argv, &count);
+    if (code < 0)
+        code = cli_shorthand(&command, &o.set, "scene.device", o.device, device);
+    if (code < 0) {
         stretch all = {0, o.environments};
         if (o.environments < 1)
             code = cli_usage(&command, "--environments: expected how many, at least 1");

@@ -13,6 +13,7 @@ typedef struct check_options {
     int threads;
     bool json, sweep, verbose;
     cli_list set;
+    const char *device;
     pl_check_def def;
 } check_options;
 
@@ -149,6 +150,7 @@ int cmd_check(int argc, char **argv)
          "tolerance of every step (1e-13); 0 = scene's"},
         {"seed", CLI_INT, &seed, "N", "of the random directions (1)"},
         {"all", CLI_FLAG, &options.sweep, NULL, "print the whole sweep of differences"},
+        {"device", CLI_TEXT, &options.device, "NAME", "cpu, or an OpenCL device (info --devices)"},
         {"set", CLI_LIST, &options.set, "PATH=VALUE", "change the scene, as for run"},
         {"threads", CLI_INT, &options.threads, "N", "worker threads; 0 = one per core"},
         {"json", CLI_FLAG, &options.json, NULL, "print the result as JSON"},
@@ -172,6 +174,10 @@ int cmd_check(int argc, char **argv)
         .options = table,
     };
     int count, code = cli_parse(&command, argc, argv, &count);
+    if (code >= 0)
+        return code;
+    char device[CLI_SHORTHAND];
+    code = cli_shorthand(&command, &options.set, "device", options.device, device);
     if (code >= 0)
         return code;
     cli_loss known;

@@ -87,7 +87,8 @@ static void print_text(const char *path, const fit_options *options, const pl_fi
                pl_stop_text(r->stop), r->iterations, r->rollouts, r->seconds, r->loss[r->row_count - 1],
                r->loss[0]);
     printf("%s\n", r->verdict);
-    bool listed = r->goal_count == 0 || r->signal_count == 0 || r->parameter_count <= 16;
+    bool listed =
+        r->window_count < 2 && (r->goal_count == 0 || r->signal_count == 0 || r->parameter_count <= 16);
     for (int i = 0; listed && i < r->parameter_count; i++) {
         printf("  %-12s %.8g", r->names[i], last[i]);
         if (isfinite(r->standard_error[i]))

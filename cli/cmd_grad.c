@@ -16,6 +16,7 @@ typedef struct grad_options {
     int steps, threads; /* steps INT_MIN: the scene's */
     double budget;      /* MB */
     cli_list set;
+    const char *device;
     bool json, verbose;
 } grad_options;
 
@@ -238,6 +239,7 @@ int cmd_grad(int argc, char **argv)
         {"wrt", CLI_TEXT, &options.wrt, "LIST", "young,friction,...; default all but vertex_force"},
         {"steps", CLI_INT, &options.steps, "N", "instead of the scene's"},
         {"memory", CLI_NUMBER, &options.budget, "MB", "for the tape; steps are recomputed beyond it"},
+        {"device", CLI_TEXT, &options.device, "NAME", "cpu, or an OpenCL device (info --devices)"},
         {"set", CLI_LIST, &options.set, "PATH=VALUE", "change the scene, as for run"},
         {"threads", CLI_INT, &options.threads, "N", "worker threads; 0 = one per core"},
         {"json", CLI_FLAG, &options.json, NULL, "print the result as JSON"},
@@ -259,6 +261,10 @@ int cmd_grad(int argc, char **argv)
         .options = table,
     };
     int count, code = cli_parse(&command, argc, argv, &count);
+    if (code >= 0)
+        return code;
+    char device[CLI_SHORTHAND];
+    code = cli_shorthand(&command, &options.set, "device", options.device, device);
     if (code >= 0)
         return code;
     cli_loss known;

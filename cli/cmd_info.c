@@ -136,19 +136,39 @@ static int describe_scene(pl_context *ctx, const char *path, const cli_list *set
     return code;
 }
 
+/* ------------------------------------------------------------------------------- devices */
+
+static void print_device(void *user, const char *name, const char *fault)
+{
+    json_t *list = user;
+    if (list)
+        json_array_append_new(
+            list, json_pack("{s:s, s:b, s:s?}", "name", name, "usable", !fault, "fault", fault));
+    else
+        printf("%s%s%s%s\n", name, fault ? " (" : "", fault ? fault : "", fault ? ")" : "");
+}
+
+static int describe_devices(pl_context *ctx, bool json)
+{
+    json_t *list = json ? json_array() : NULL;
+    pl_devices(ctx, print_device, list);
+    return json ? cli_json_print(list) : CLI_OK;
+}
+
 int cmd_info(int argc, char **argv)
 {
-    bool json = false;
+    bool json = false, devices = false;
     cli_list set = {0};
     const cli_option table[] = {
         {"json", CLI_FLAG, &json, NULL, "print JSON"},
+        {"devices", CLI_FLAG, &devices, NULL, "list the devices that there are, without FILE"},
         {"set", CLI_LIST, &set, "PATH=VALUE", "change the scene, as for run"},
     };
     const cli_command command = {
         .name = "info",
         .arguments = "FILE",
         .summary = "Says what a scene (.json), a mesh or a surface (any other extension) holds.",
-        .min_arguments = 1,
+        .min_arguments = 0,
         .max_arguments = 1,
         .option_count = CLI_COUNT(table),
         .options = table,
@@ -156,11 +176,16 @@ int cmd_info(int argc, char **argv)
     int count, code = cli_parse(&command, argc, argv, &count);
     if (code >= 0)
         return code;
+    if (count != (devices ? 0 : 1))
+        return cli_usage(&command, devices ? "--devices takes no FILE" : "expected FILE");
     pl_context *ctx = cli_context(0, false);
     if (!ctx)
         return CLI_FAILED;
-    code = ends_with(argv[1], ".json") ? describe_scene(ctx, argv[1], &set, json)
-                                       : describe_mesh(ctx, argv[1], json);
+    if (devices)
+        code = describe_devices(ctx, json);
+    else
+        code = ends_with(argv[1], ".json") ? describe_scene(ctx, argv[1], &set, json)
+                                           : describe_mesh(ctx, argv[1], json);
     pl_context_destroy(ctx);
     return code;
 }

@@ -9,7 +9,7 @@
 enum { UNSET = INT_MIN };
 
 typedef struct run_options {
-    const char *out, *solver;
+    const char *out, *solver, *device;
     int steps, threads, every;
     cli_list set;
     bool json, force, verbose;
@@ -156,6 +156,7 @@ int cmd_run(int argc, char **argv)
         {"steps", CLI_INT, &options.steps, "N", "instead of the scene's"},
         {"every", CLI_INT, &options.every, "N", "write every N steps, instead of the scene's"},
         {"solver", CLI_TEXT, &options.solver, "NAME", "auto, direct, lagged or constant"},
+        {"device", CLI_TEXT, &options.device, "NAME", "cpu, or an OpenCL device (info --devices)"},
         {"set", CLI_LIST, &options.set, "PATH=VALUE", "change the scene: bodies[0].material.young=2e5"},
         {"threads", CLI_INT, &options.threads, "N", "worker threads; 0 = one per core"},
         {"json", CLI_FLAG, &options.json, NULL, "print the result as JSON"},
@@ -180,13 +181,12 @@ int cmd_run(int argc, char **argv)
         return cli_usage(&command, "--steps and --threads cannot be negative");
     if (options.every < 1 && options.every != UNSET)
         return cli_usage(&command, "--every: expected at least 1, got %d", options.every);
-    char solver[64];
-    if (options.solver) {
-        if (options.set.count == CLI_LIST_MAX)
-            return cli_usage(&command, "too many overrides");
-        snprintf(solver, sizeof solver, "solver=%s", options.solver);
-        options.set.items[options.set.count++] = solver;
-    }
+    char solver[CLI_SHORTHAND], device[CLI_SHORTHAND];
+    code = cli_shorthand(&command, &options.set, "solver", options.solver, solver);
+    if (code < 0)
+        code = cli_shorthand(&command, &options.set, "device", options.device, device);
+    if (code >= 0)
+        return code;
     pl_context *ctx = cli_context(options.threads, options.verbose);
     if (!ctx)
         return CLI_FAILED;

@@ -30,9 +30,11 @@ static void print_help(FILE *out)
                  "A differentiable simulator for soft bodies in frictional contact.\n\ncommands:\n");
     for (int i = 0; i < CLI_COUNT(commands); i++)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
-    fprintf(out,
-            "\n`pliant help COMMAND` says more; `pliant --version` prints the version.\n"
-            "Exit codes: 0 ok, 1 failure, 2 usage, 3 bad input, 4 no convergence, 130 interrupted.\n");
+    fprintf(
+        out,
+        "\n`pliant help COMMAND` says more; `pliant --version` prints the version.\n"
+        "Exit codes: 0 ok, 1 failure, 2 usage, 3 bad input, 4 no convergence, 5 not identified or not\n"
+        "reached, 130 interrupted.\n");
 }
 
 static int run_command(int argc, char **argv)

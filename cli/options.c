@@ -100,6 +100,19 @@ static int parse_option(const cli_command *command, int argc, char **argv, int *
     return set_option(command, option, text);
 }
 
+int cli_shorthand(const cli_command *command, cli_list *set, const char *name, const char *text,
+                  char room[CLI_SHORTHAND])
+{
+    if (!text)
+        return -1;
+    if (set->count == CLI_LIST_MAX)
+        return cli_usage(command, "too many overrides");
+    if (snprintf(room, CLI_SHORTHAND, "%s=%s", name, text) >= CLI_SHORTHAND)
+        return cli_usage(command, "--%s: too long", name);
+    set->items[set->count++] = room;
+    return -1;
+}
+
 int cli_parse(const cli_command *command, int argc, char **argv, int *count)
 {
     *count = 0;

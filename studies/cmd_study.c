@@ -46,7 +46,7 @@ int cmd_study(int argc, char **argv)
         {"out", CLI_TEXT, &s.out, "DIR", "write tables (CSV, Markdown) and plots (SVG) here"},
         {"quick", CLI_FLAG, &s.quick, NULL, "a small version, to see that it works"},
         {"scale", CLI_INT, &s.scale, "N", "vertices of a body (solvers: 1200 to 10000)"},
-        {"scenes", CLI_INT, &s.scenes, "N", "random scenes (soak: 100)"},
+        {"scenes", CLI_INT, &s.scenes, "N", "random scenes (soak: 100), or sizes (crowd: 3 of 4)"},
         {"seed", CLI_INT, &s.seed, "S", "of the random scenes (1)"},
         {"solver", CLI_TEXT, &s.solver, "NAME", "of the random scenes (soak: any)"},
         {"threads", CLI_INT, &threads, "N", "worker threads; 0 = one per core"},
@@ -66,7 +66,7 @@ int cmd_study(int argc, char **argv)
             "  memory        10,000 steps with the full tape, within 100 MB and within 10 MB\n"
             "  soak          random scenes: are steps that say they converged in balance?\n"
             "  physics       beams, a rod, a spin, balls: against answers known from elsewhere\n"
-            "  crowd         1 and 8 soft blocks fall into a box: cost, and do they stay apart?\n"
+            "  crowd         1, 8 and 27 soft blocks fall into a box: cost, and do they stay apart?\n"
             "  all           one after another",
         .min_arguments = 1,
         .max_arguments = CLI_COUNT(entries),

@@ -69,7 +69,7 @@ static pl_status solve_once(pl_linear *l, double tolerance, int budget, const do
     l->def.max_iterations = budget;
     l->residual = 0;
     l->iterations = 0;
-    l->age = 0; /* a lagged factor is not to be made anew */
+    l->ledger.uses = 0; /* a lagged factor is not to be made anew */
     double began = bench_cpu_milliseconds();
     pl_status status = pl_linear_solve(l, true);
     *took = bench_cpu_milliseconds() - began;

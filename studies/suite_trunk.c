@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME  "trunk_writing"
-#define AIM   5e-3 /* m rms, of every letter */
-#define PITCH 0.06 /* m, from letter to letter in the picture */
+#define NAME   "trunk_writing"
+#define AIM    5e-3  /* m rms, of every letter */
+#define PITCH  0.9   /* m, from letter to letter in the picture */
+#define LENGTH 2.617 /* m, of the trunk: where its tip is */
 enum { LETTERS = 8 };
 
 /* The paper's table: key points, iterations, mm. */
@@ -150,38 +151,16 @@ static pl_status draw_word(pl_context *ctx, const suite_place *place, const suit
     return status;
 }
 
-/* The largest cells with which the scene's cylinder has at least so many vertices, m: it has 304 at
- * 20 mm, 475 at 12.5 and, with one ring more, 962 at 12. */
-static pl_status choose_cell(pl_context *ctx, int vertices, double *cell)
-{
-    int count = 0;
-    for (*cell = 0.02; count < vertices; *cell *= 0.96) {
-        pl_mesh *mesh = NULL;
-        pl_status status = pl_mesh_cylinder(ctx, 0.03, 0.3, *cell, &mesh);
-        if (status != PL_OK)
-            return status;
-        count = mesh->vertex_count;
-        pl_mesh_free(ctx, mesh);
-        if (count >= vertices)
-            break;
-    }
-    return PL_OK;
-}
-
 pl_status suite_trunk_writing(pl_context *ctx, const suite_place *place, bool *reached)
 {
-    char cell[96];
-    double size;
-    const double end[3] = {0};
-    const char *const overrides[] = {place->vertices > 0 ? cell : NULL, NULL};
+    char size[96];
+    const double end[3] = {0, 0, LENGTH};
+    const char *const overrides[] = {place->vertices > 0 ? size : NULL, NULL};
     suite_fit fit;
     double *tip = NULL;
-    pl_status status = choose_cell(ctx, place->vertices, &size);
+    snprintf(size, sizeof size, "scene.bodies[0].mesh.vertices=%d", place->vertices);
     *reached = false;
-    if (status != PL_OK)
-        return status;
-    snprintf(cell, sizeof cell, "scene.bodies[0].mesh.cylinder.cell=%.6g", size);
-    status = suite_fit_run(ctx, place, NAME, "windows", NAME, overrides, &fit);
+    pl_status status = suite_fit_run(ctx, place, NAME, "windows", NAME, overrides, &fit);
     if (status == PL_OK)
         status = suite_follow(&fit, PL_CABLE_LENGTH, end, &tip);
     if (status == PL_OK)

@@ -233,9 +233,9 @@ static inline bool test_differences(test_problem *p, const pl_gradient *d, doubl
                                     double tolerance, double *found)
 {
     double best = INFINITY, before = NAN, loss = fabs(p->value);
-    for (double step = 1e-3; step > 5e-8; step *= 0.1) {
+    for (double step = 1e-3; step > 5e-8; step *= 0.25) {
         double fd = (test_moved(p, d, step) - test_moved(p, d, -step)) / (2 * step);
-        double tries[2] = {fd, fd + (fd - before) / 99};
+        double tries[2] = {fd, fd + (fd - before) / 15};
         for (int k = 0; k < 2; k++)
             if (fabs(tries[k] - exact) < best) {
                 best = fabs(tries[k] - exact);

@@ -8,7 +8,7 @@
 static inline void contact_products_renew(pl_delassus *d, int m, double *rho)
 {
     d->rho = rho;
-    d->wide = true; /* d->w is there */
+    d->wide = d->made = true; /* d->w and d->single are there */
     for (int c = 0; c < m; c++) {
         const float *own = d->single + 3 * c * (3 * m + 1);
         rho[c] = (own[0] + own[3 * m + 1] + own[6 * m + 2]) / 3;

@@ -172,4 +172,23 @@ static inline int world_select(const pl_mesh *mesh, int axis, double value, int 
     return count;
 }
 
+/* A loss of pl_loss_fn: the mean of x^2 + z after the last step. */
+typedef struct world_loss {
+    int last, n;
+    double factor; /* of the derivative: 1 is right */
+} world_loss;
+
+static inline bool world_loss_term(void *user, int step, const double *q, const double *v,
+                                   double *value, double *dq, double *dv)
+{
+    const world_loss *loss = user;
+    (void)v, (void)dv;
+    for (int i = 0; step == loss->last && i < loss->n; i++) {
+        *value += (q[3 * i] * q[3 * i] + q[3 * i + 2]) / loss->n;
+        dq[3 * i] += loss->factor * 2 * q[3 * i] / loss->n;
+        dq[3 * i + 2] += loss->factor / loss->n;
+    }
+    return true;
+}
+
 #endif

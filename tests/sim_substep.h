@@ -21,6 +21,7 @@ static inline pl_substep world_substep(const test_world *w)
                         .p = w->state->q,
                         .w = w->state->v,
                         .drive = &sim->drive,
+                        .shapes = sim->solver.shapes,
                         .pose_start = w->state->input[PL_COLLIDER_POSE],
                         .live = sim->solver.live};
 }

@@ -139,6 +139,33 @@ static inline term_errors term_compare(const pl_term *term, const pl_substep *s,
     return e;
 }
 
+/* How far the errors of a term may go. */
+typedef struct term_limits {
+    double force, tangent, multiply, asymmetry, net_force, net_torque;
+} term_limits;
+
+/* A term's derivatives at q, within these limits, and its clamped tangent without negative eigenvalues.
+ */
+static inline void term_expect(const pl_term *term, const pl_substep *s, const double *q, int n,
+                               term_limits most, const char *what)
+{
+    term_errors e = term_compare(term, s, q, 0.05);
+    if (!(e.force < most.force && e.tangent < most.tangent && e.multiply < most.multiply &&
+          e.asymmetry < most.asymmetry && e.net_force < most.net_force &&
+          e.net_torque < most.net_torque))
+        fail_msg("%s: force %g, tangent %g, multiply %g, asymmetry %g, net %g, %g", what, e.force,
+                 e.tangent, e.multiply, e.asymmetry, e.net_force, e.net_torque);
+    double *clamped = term_matrix(term, s, q, true);
+    assert_true(term_positive(clamped, 3 * n));
+    free(clamped);
+}
+
+/* A square of cloth of 10 cm, beside what is at the origin. */
+static inline void term_add_sheet(test_world *w, pl_body_def body)
+{
+    world_add(w, body, world_cloth(w->ctx, 0.1, 0.1, 0.05, 0, 0.2, 0));
+}
+
 /* Of all positions and velocities but the first. */
 static inline bool term_loss(void *user, int step, const double *q, const double *v, double *value,
                              double *dq, double *dv)
@@ -151,6 +178,21 @@ static inline bool term_loss(void *user, int step, const double *q, const double
         dv[i] += 0.02 * v[i];
     }
     return true;
+}
+
+/* Where the noise of solves hides which difference is the best, one of the sweep has to agree, to the
+ * tolerance of the channel's largest derivative: a direction across the gradient may have next to none.
+ */
+static inline bool term_agrees(const pl_check_result *r, const pl_check_row *row, double tolerance)
+{
+    bool agrees = row->verdict == PL_CHECK_PASSED;
+    double largest = 0;
+    for (int k = 0; k < r->row_count; k++)
+        if (r->rows[k].channel == row->channel)
+            largest = fmax(largest, fabs(r->rows[k].adjoint));
+    for (int s = 0; s < row->step_count && row->verdict == PL_CHECK_UNRESOLVED; s++)
+        agrees |= fabs(row->differences[s] - row->adjoint) <= tolerance * largest;
+    return agrees;
 }
 
 /* Every one of the channels passes the gradient check, in three directions; what contacts did. */
@@ -170,10 +212,10 @@ static inline pl_check_regimes term_check(test_world *w, pl_channels wanted, int
         kinds += (wanted & PL_BIT(c)) != 0;
     assert_int_equal(r->row_count, kinds * 3);
     for (int k = 0; k < r->row_count; k++)
-        if (r->rows[k].verdict != PL_CHECK_PASSED)
-            fail_msg("%s: %s: adjoint %.12g, tangent %.12g, difference %.12g", what,
+        if (!term_agrees(r, &r->rows[k], tolerance))
+            fail_msg("%s: %s: adjoint %.12g, tangent %.12g, difference %.12g +- %.2g", what,
                      pl_channel_get(r->rows[k].channel)->name, r->rows[k].adjoint, r->rows[k].tangent,
-                     r->rows[k].difference);
+                     r->rows[k].difference, r->rows[k].uncertainty);
     pl_check_regimes regimes = r->regimes;
     pl_check_destroy(w->ctx, r);
     return regimes;
@@ -202,6 +244,8 @@ static inline void term_compare_adjoints(test_world *w, pl_channel channel, int 
         def.solver = kinds[a].solver;
         def.preconditioner = kinds[a].preconditioner;
         def.max_iterations = 5000;
+        if (def.solver == PL_ADJOINT_KRYLOV && def.preconditioner == PL_PRECONDITION_NONE)
+            def.tolerance = 1e-7; /* rounding may keep its restarts from less */
         assert_ok(w->ctx, pl_gradient_create(w->scene, steps, PL_BIT(channel), &g));
         assert_ok(w->ctx, pl_rollout_backward(rollout, &def, term_loss, w, g, NULL));
         if (a == 0)

@@ -4,26 +4,6 @@
 
 #include <pliant/check.h>
 
-typedef struct end_loss {
-    int last, n;
-    double factor; /* of the derivative: 1 is right */
-} end_loss;
-
-/* Mean of x^2 + z at the end. */
-static bool loss_term(void *user, int step, const double *q, const double *v, double *value, double *dq,
-                      double *dv)
-{
-    const end_loss *loss = user;
-    (void)v;
-    (void)dv;
-    for (int i = 0; step == loss->last && i < loss->n; i++) {
-        *value += (q[3 * i] * q[3 * i] + q[3 * i + 2]) / loss->n;
-        dq[3 * i] += loss->factor * 2 * q[3 * i] / loss->n;
-        dq[3 * i + 2] += loss->factor / loss->n;
-    }
-    return true;
-}
-
 /* A small block thrown along the floor. */
 static test_world thrown(pl_context *ctx, double height, double vx, double vz, double friction)
 {
@@ -40,8 +20,8 @@ static test_world thrown(pl_context *ctx, double height, double vx, double vz, d
 static pl_check_result *check_world(test_world *w, pl_check_def def, double factor)
 {
     pl_check_result *result = NULL;
-    end_loss loss = {def.steps, w->n, factor};
-    def.loss = loss_term;
+    world_loss loss = {def.steps, w->n, factor};
+    def.loss = world_loss_term;
     def.loss_user = &loss;
     assert_ok(w->ctx, pl_check(w->sim, w->state, &def, &result));
     return result;
@@ -103,12 +83,55 @@ static void test_regimes(void **state)
     world_free(&w);
 
     w = thrown(ctx, 1, 1, 0, 0.2);
-    r = check_world(&w, small_def(3, PL_BIT(PL_YOUNG) | PL_BIT(PL_POISSON) | PL_BIT(PL_DENSITY)), 1);
+    r = check_world(
+        &w,
+        small_def(3, PL_BIT(PL_YOUNG) | PL_BIT(PL_POISSON) | PL_BIT(PL_DENSITY) | PL_BIT(PL_VISCOSITY)),
+        1);
     assert_int_equal(r->regimes.free_steps, 3);
     /* In free fall nothing depends on the material but by rounding, which is no error. */
-    assert_int_equal(r->row_count, 6);
+    assert_int_equal(r->row_count, 8);
     assert_int_equal(r->failed + r->unresolved, 0);
     assert_int_equal(r->regimes.stick + r->regimes.slip + r->regimes.impact, 0);
+    pl_check_destroy(ctx, r);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
+/* Blocks that fly at each other, at first without touching. */
+static void test_bodies_meet(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_scene_def scene = world_def(0.01, 0, 0, 0);
+    scene.body_contact = true;
+    scene.body_friction = 0.3;
+    test_world w = world_new(ctx, scene);
+    for (int k = 0; k < 2; k++) {
+        pl_body_def body = world_body(PL_NEO_HOOKEAN, PL_EXACT, 1e5);
+        body.velocity[2] = k ? -0.5 : 0.5;
+        world_add(&w, body, world_grid(ctx, 3, 3, 2, 0.05, 0.007 * k, 0.012 * k, k ? 0.072 : 0));
+    }
+    world_start(&w);
+    pl_check_result *r = check_world(&w, small_def(6, PL_BIT(PL_VELOCITY)), 1);
+    assert_int_equal(r->failed, 0);
+    assert_true(r->regimes.free_steps > 0 && r->regimes.impact_steps > 0 && r->regimes.impact > 3);
+    assert_true(r->regimes.impact_steps < 6 - r->regimes.free_steps);
+    pl_check_destroy(ctx, r);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
+/* What steps solved to a coarse tolerance leave is not blamed on the gradient. */
+static void test_coarse(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = thrown(ctx, 0.05, 1, -2, 0.3);
+    pl_check_def def = small_def(8, PL_BIT(PL_YOUNG) | PL_BIT(PL_VELOCITY) | PL_BIT(PL_FRICTION));
+    def.newton_tolerance = 3e-6;
+    pl_check_result *r = check_world(&w, def, 1);
+    assert_int_equal(r->failed, 0);
+    assert_true(r->unresolved > 0);
     pl_check_destroy(ctx, r);
     world_free(&w);
     pl_context_destroy(ctx);
@@ -185,7 +208,7 @@ static void test_wrong(void **state)
 }
 
 typedef struct rough_loss {
-    end_loss end;
+    world_loss end;
     double base, kink; /* where the unperturbed motion ends; of a kink there, 0 = a jump */
 } rough_loss;
 
@@ -197,7 +220,7 @@ static bool rough_term(void *user, int step, const double *q, const double *v, d
     double before = *value;
     if (step == loss->end.last && isnan(loss->base))
         loss->base = q[0]; /* the first is the unperturbed one */
-    loss_term(&loss->end, step, q, v, value, dq, dv);
+    world_loss_term(&loss->end, step, q, v, value, dq, dv);
     if (step != loss->end.last || q[0] == loss->base)
         return true;
     double away = q[0] - loss->base, term = *value - before;
@@ -220,6 +243,48 @@ static void test_rough(void **state)
         assert_ok(ctx, pl_check(w.sim, w.state, &def, &r));
         assert_int_equal(r->failed, 0);
         assert_int_equal(r->unresolved, r->row_count);
+        pl_check_destroy(ctx, r);
+        world_free(&w);
+    }
+    pl_context_destroy(ctx);
+}
+
+typedef struct steep_loss {
+    world_loss end;
+    double base, width; /* of q[0], where the unperturbed motion ends, m */
+} steep_loss;
+
+/* What is left of the slope beyond the width is a 1e-4th. */
+static bool steep_term(void *user, int step, const double *q, const double *v, double *value,
+                       double *dq, double *dv)
+{
+    steep_loss *loss = user;
+    (void)v, (void)dv;
+    if (step != loss->end.last)
+        return true;
+    if (isnan(loss->base))
+        loss->base = q[0]; /* the first is the unperturbed one */
+    double away = (q[0] - loss->base) / loss->width, steep = tanh(away);
+    *value += loss->width * (steep + 1e-4 * away);
+    dq[0] += 1 - steep * steep + 1e-4;
+    return true;
+}
+
+/* A slope that only the smallest steps see: what the larger ones agree on is not it. */
+static void test_steep(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    for (int wide = 0; wide < 2; wide++) {
+        test_world w = thrown(ctx, 0.05, 1, -2, 0.3);
+        pl_check_def def = small_def(4, PL_BIT(PL_VELOCITY));
+        pl_check_result *r = NULL;
+        steep_loss loss = {{4, w.n, 1}, NAN, wide ? 1e3 : 1e-8};
+        def.loss = steep_term;
+        def.loss_user = &loss;
+        assert_ok(ctx, pl_check(w.sim, w.state, &def, &r));
+        assert_int_equal(r->failed, 0);
+        assert_int_equal(r->unresolved, wide ? 0 : r->row_count);
         pl_check_destroy(ctx, r);
         world_free(&w);
     }
@@ -305,11 +370,11 @@ static void test_arguments(void **state)
     (void)state;
     pl_context *ctx = test_context(1);
     test_world w = thrown(ctx, 1, 0, 0, 0.3);
-    end_loss loss = {2, w.n, 1};
+    world_loss loss = {2, w.n, 1};
     pl_check_result *r;
     pl_check_def good = small_def(2, PL_BIT(PL_VELOCITY)), def = good;
     assert_int_equal(pl_check(w.sim, w.state, &def, &r), PL_ERROR_ARGUMENT);
-    good.loss = loss_term;
+    good.loss = world_loss_term;
     good.loss_user = &loss;
     def = good, def.steps = 0;
     assert_int_equal(pl_check(w.sim, w.state, &def, &r), PL_ERROR_ARGUMENT);
@@ -344,11 +409,11 @@ static pl_status check_once(pl_context *ctx, void *user)
     pl_collider_def floor = pl_collider_def_default();
     pl_check_def def = small_def(1, PL_BIT(PL_FRICTION) | PL_BIT(PL_COLLIDER_POSE));
     const int nodes[3] = {2, 2, 2};
-    end_loss loss = {1, 8, 1};
+    world_loss loss = {1, 8, 1};
     (void)user;
     def.directions = 0;
     def.step_count = 2;
-    def.loss = loss_term;
+    def.loss = world_loss_term;
     def.loss_user = &loss;
     pl_status status = pl_scene_create(ctx, &scene_def, &scene);
     status = status ? status : pl_mesh_grid(ctx, nodes, 0.05, PL_CUT_DIAGONAL, &mesh);
@@ -380,8 +445,9 @@ int main(void)
         cmocka_unit_test(test_equal_masses), cmocka_unit_test(test_stiff_pins),
         cmocka_unit_test(test_wrong),        cmocka_unit_test(test_untouched),
         cmocka_unit_test(test_edges),        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_rough),        cmocka_unit_test(test_corner),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_rough),        cmocka_unit_test(test_steep),
+        cmocka_unit_test(test_corner),       cmocka_unit_test(test_bodies_meet),
+        cmocka_unit_test(test_coarse),       cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

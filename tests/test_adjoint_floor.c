@@ -59,7 +59,7 @@ static void stiff_bodies_have_gradients(void **state)
     assert_true(info.residual >
                 1e-8); /* the case is one: the next assertion says that it does not show */
     assert_true(info.error > 0 && info.error <= 1e-8);
-    assert_close(upwards(&w, g), STEPS * h, 1e-8 * STEPS * h);
+    assert_close(upwards(&w, g), STEPS * h, STEPS * 1e-8 * STEPS * h); /* the tolerance, a step */
     pl_gradient_destroy(w.scene, g);
     pl_rollout_destroy(rollout);
     world_free(&w);

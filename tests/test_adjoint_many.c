@@ -13,20 +13,6 @@ enum { ACROSS = 21, HIGH = 8, STEPS = 6 };
 
 #define HALVED 3000000 /* values of a factor from which on it is kept in half precision */
 
-/* Mean of x^2 + z at the end. */
-static bool loss_term(void *user, int step, const double *q, const double *v, double *value, double *dq,
-                      double *dv)
-{
-    int n = *(int *)user;
-    (void)v, (void)dv;
-    for (int i = 0; step == STEPS && i < n; i++) {
-        *value += (q[3 * i] * q[3 * i] + q[3 * i + 2]) / n;
-        dq[3 * i] += 2 * q[3 * i] / n;
-        dq[3 * i + 2] += 1.0 / n;
-    }
-    return true;
-}
-
 /* A soft block put down with some speed: it slides on, or comes to rest. */
 static pl_check_result *check(pl_context *ctx, double speed, double friction)
 {
@@ -44,8 +30,9 @@ static pl_check_result *check(pl_context *ctx, double speed, double friction)
     def.step = 1e-3;
     def.step_count = 2;
     def.newton_tolerance = 1e-12;
-    def.loss = loss_term;
-    def.loss_user = &w.n;
+    world_loss loss = {STEPS, w.n, 1};
+    def.loss = world_loss_term;
+    def.loss_user = &loss;
     assert_ok(ctx, pl_check(w.sim, w.state, &def, &result));
     assert_true(pl_chol_get_cost(w.sim->solver.matrix.tangent_factor).factor_entries > HALVED);
     world_free(&w);

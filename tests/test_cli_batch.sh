@@ -39,6 +39,15 @@ prints '1 of 4 environments evaluated, written to crash.csv'
 grep -q '^0,ok,' crash.csv || fail "environment 0 is lost: $(cat crash.csv)"
 grep -q '^3,no convergence,nan,.*,nan,nan,"' crash.csv || fail "environment 3 is not told of: $(cat crash.csv)"
 
+# What all of them have in common is said once.
+echo '4,0,0,0' >target.csv
+sed 's/0, 0, 0.001/0, 0, -0.02/' scene.json >sunk.json
+sed -e 's/scene.json/sunk.json/' -e 's/, "true": [0-9.e]*//' -e 's/"positions"/"centre_of_mass", "target": "target.csv"/' \
+    task.json >sunk_task.json
+expect 3 batch sunk_task.json --environments 3
+says 'pliant: environments 0 to 2: '
+[ "$(grep -c '^pliant: environment' err)" = 1 ] || fail "more than once: $(cat err)"
+
 # What is wrong is said.
 expect 2 batch task.json
 says '--environments: expected how many, at least 1'

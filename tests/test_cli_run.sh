@@ -34,9 +34,11 @@ expect 2 run a.json --json=yes
 expect 2 run -x a.json
 
 # --- a start that cannot be meant
-expect 0 run "$scenes/slope.json" --steps 1 --threads 1 --set 'bodies[0].transform={"translate": [0, 0, -0.01]}'
-says "warning: vertex"
-says "m inside \"slope\""
+sunk=(--steps 1 --threads 1 --set 'bodies[0].transform={"translate": [0, 0, -0.01]}')
+expect 3 run "$scenes/slope.json" "${sunk[@]}"
+says "error: vertex"
+says "m inside \"slope\": move them apart, or set bring_out"
+expect 0 run "$scenes/slope.json" "${sunk[@]}" --set bring_out=true
 
 # --- a run and its files; nothing on stderr when it is not a terminal
 expect 0 run "$scenes/slope.json" --steps 6 --every 3 --out result --threads 1

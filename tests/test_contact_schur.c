@@ -15,7 +15,7 @@ static double factor_and_solve(contact_system *s, int threads, double weak, int 
     assert_ok(ctx, pl_schur_reserve(ctx, &schur, COUNT));
     pl_schur_factor(ctx, &schur, COUNT, s->linear, s->w, weak);
     assert_int_equal(schur.count, COUNT);
-    assert_true(pl_schur_patience(&schur) > 0);
+    assert_true(pl_schur_price(&schur) > 0);
     for (int transposed = 0; transposed < 2; transposed++) {
         pl_schur_solve(&schur, transposed, x, y);
         worst = fmax(worst, contact_system_residual(s, COUNT, transposed, x, y));

@@ -200,6 +200,24 @@ static void distance_is_one_sided(void **state)
     pl_task_destroy(task);
 }
 
+/* It counts after the last step, or every so many if that is said. */
+static void distance_counts_every_so_often(void **state)
+{
+    const char *const texts[] = {
+        TASK(PUSH, "{\"kind\": \"positions\", \"along\": [0, 0, 1], \"distance\": 0.2}"),
+        TASK(PUSH, "{\"kind\": \"positions\", \"along\": [0, 0, 1], \"distance\": 0.2, \"every\": 4}"),
+        TASK(PUSH,
+             "{\"kind\": \"positions\", \"along\": [0, 0, 1], \"distance\": 0.2, \"every\": 40}")};
+    const int counts[] = {1, 2, 1}, first[] = {10, 6, 10};
+    for (int k = 0; k < 3; k++) {
+        pl_task *task = load(*state, texts[k]);
+        assert_int_equal(task->terms[0].step_count, counts[k]);
+        assert_int_equal(task->terms[0].steps[0], first[k]);
+        assert_int_equal(task->terms[0].steps[counts[k] - 1], 10);
+        pl_task_destroy(task);
+    }
+}
+
 /* A shape that is only moved and turned costs nothing; one that is stretched does. */
 static void shape_is_rigid(void **state)
 {
@@ -309,6 +327,15 @@ static void wrong_tasks_are_explained(void **state)
                   " \"true\": 0.1}",
                   "{\"kind\": \"positions\"}", "\"steps\": 3"),
          "\"window\" goes with goals and target files"},
+        {WINDOWED(PER_STEP, "{" TIP ", \"distance\": 1, \"along\": [1, 0, 0], \"every\": 5}",
+                  "\"steps\": 4"),
+         "loss[0]: \"distance\" counts 5 steps apart, which windows of 4 do not see"},
+        {TASK("{\"name\": \"m\", \"quantity\": \"activation\", \"for_each\": \"step\", \"initial\": 0,"
+              " \"upper\": 1}",
+              REACH),
+         "unknowns: upper of \"m\": expected a value in ["},
+        {TASK("{\"name\": \"m\", \"quantity\": \"activation\", \"initial\": 2}", REACH),
+         "unknowns: initial of \"m\": expected a value in ["},
     };
     fixture *f = *state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -318,6 +345,21 @@ static void wrong_tasks_are_explained(void **state)
         if (!strstr(pl_context_error(f->ctx), cases[k].message))
             fail_msg("expected \"%s\" in \"%s\"", cases[k].message, pl_context_error(f->ctx));
     }
+}
+
+/* Where the file sets none. */
+static void bounds_keep_inputs_possible(void **state)
+{
+    fixture *f = *state;
+    const char *text = TASK(
+        "{\"quantity\": \"activation\", \"of\": 1, \"for_each\": \"step\", \"initial\": 0}", REACH);
+    files_write(f->directory, "task.json", text);
+    pl_task *task = load(f, text);
+    for (int i = 0; i < task->n; i++) {
+        assert_true(task->upper[i] < 0.95); /* 0.05 is the scene's own, 1 no length at all */
+        assert_close(task->upper[i], 0.95, 1e-11);
+    }
+    pl_task_destroy(task);
 }
 
 /* The example: two muscles lead a bar's end along a path. */
@@ -558,9 +600,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(derivatives_match_differences, set_up, tear_down),
         cmocka_unit_test_setup_teardown(paths_are_sampled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(distance_is_one_sided, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(distance_counts_every_so_often, set_up, tear_down),
         cmocka_unit_test_setup_teardown(shape_is_rigid, set_up, tear_down),
         cmocka_unit_test(splines_interpolate),
         cmocka_unit_test_setup_teardown(wrong_tasks_are_explained, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bounds_keep_inputs_possible, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bar_follows_its_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missed_goals_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(distances_are_those_of_the_end, set_up, tear_down),

@@ -69,6 +69,31 @@ static const example examples[] = {
      1e-4},
 };
 
+/* Two blocks on a floor that a third one slides over: coefficients of single pairs. */
+static const char *const pairs_text =
+    "{\"version\": 1, \"time_step\": 0.01, \"steps\": 12, \"tolerance\": 1e-12, \"body_friction\": 0.2,"
+    " \"bodies\": ["
+    "  {\"name\": \"left\", \"mesh\": {\"box\": {\"size\": [0.1, 0.1, 0.1], \"cell\": 0.1}},"
+    "   \"transform\": {\"translate\": [0, 0, 0.0001]}},"
+    "  {\"name\": \"right\", \"mesh\": {\"box\": {\"size\": [0.1, 0.1, 0.1], \"cell\": 0.1}},"
+    "   \"transform\": {\"translate\": [0.12, 0, 0.0001]}},"
+    "  {\"name\": \"top\", \"mesh\": {\"box\": {\"size\": [0.2, 0.08, 0.1], \"cell\": 0.1}},"
+    "   \"transform\": {\"translate\": [0.011, 0.013, 0.104]}, \"velocity\": [0.6, 0.1, -0.2]}],"
+    " \"colliders\": [{\"name\": \"floor\", \"shape\": {\"half_space\": {}}, \"friction\": 0.1}]}";
+
+static const example pair_examples[] = {
+    {TASK("\"quantity\": \"body_friction\", \"of\": \"top\", \"initial\": 0.2, \"true\": 0.3"), 1e-4},
+    {TASK("\"quantity\": \"body_friction\", \"of\": \"top\", \"with\": \"left\", \"initial\": 0.2, "
+          "\"true\": 0.3"),
+     1e-4},
+    {TASK("\"quantity\": \"body_friction\", \"of\": \"right\", \"with\": \"top\", \"initial\": 0.2, "
+          "\"true\": 0.3"),
+     1e-4},
+    {TASK("\"quantity\": \"friction\", \"of\": \"floor\", \"with\": \"right\", \"initial\": 0.1, "
+          "\"true\": 0.15"),
+     1e-4},
+};
+
 static double norm(int n, const double *a, const double *b)
 {
     double sum = 0;
@@ -77,18 +102,17 @@ static double norm(int n, const double *a, const double *b)
     return sqrt(sum);
 }
 
-static void derivatives_match_differences(void **unused)
+static void match_differences(const char *scene, size_t count, const example *cases)
 {
-    (void)unused;
     char directory[64], path[128];
     files_make(directory);
-    files_write(directory, "scene.json", scene_text);
+    files_write(directory, "scene.json", scene);
     snprintf(path, sizeof path, "%s/task.json", directory);
     pl_context *ctx = test_context(1);
-    for (size_t k = 0; k < sizeof examples / sizeof *examples; k++) {
+    for (size_t k = 0; k < count; k++) {
         pl_task *task;
         pl_evaluation *e;
-        files_write(directory, "task.json", examples[k].task);
+        files_write(directory, "task.json", cases[k].task);
         assert_ok(ctx, pl_task_load(ctx, path, 0, NULL, &task));
         assert_ok(ctx, pl_task_complete(task, NULL, NULL));
         assert_ok(ctx, pl_evaluation_create(task, &e));
@@ -100,13 +124,13 @@ static void derivatives_match_differences(void **unused)
                sum = 0;
         memcpy(x, task->initial, (size_t)n * sizeof *x);
         assert_ok(ctx, pl_evaluation_loss(e, x, &loss, g));
-        assert_ok(ctx, pl_evaluation_difference(e, x, examples[k].step, difference, error));
+        assert_ok(ctx, pl_evaluation_difference(e, x, cases[k].step, difference, error));
         double length = norm(n, difference, NULL);
         assert_true(length > 0);
         /* What the differences themselves are good for: their own error estimate, and rounding. */
         if (!(norm(n, g, difference) <= 1e-6 * length))
-            fail_msg("%s: gradient off by %.2g of %.3g", examples[k].task,
-                     norm(n, g, difference) / length, length);
+            fail_msg("%s: gradient off by %.2g of %.3g", cases[k].task, norm(n, g, difference) / length,
+                     length);
         assert_ok(ctx, pl_evaluation_residual(e, x, r, j));
         for (int i = 0; i < m; i++)
             sum += r[i] * r[i];
@@ -119,12 +143,54 @@ static void derivatives_match_differences(void **unused)
         }
         /* The same numbers by the adjoint and by tangents: only the linear solves differ. */
         if (!(norm(n, g, difference) <= 1e-8 * length))
-            fail_msg("%s: tangent off by %.2g", examples[k].task, norm(n, g, difference) / length);
+            fail_msg("%s: tangent off by %.2g", cases[k].task, norm(n, g, difference) / length);
         free(g);
         free(r);
         free(j);
         pl_evaluation_destroy(e);
         pl_task_destroy(task);
+    }
+    pl_context_destroy(ctx);
+    files_remove(directory);
+}
+
+static void derivatives_match_differences(void **unused)
+{
+    (void)unused;
+    match_differences(scene_text, sizeof examples / sizeof *examples, examples);
+}
+
+static void friction_of_pairs(void **unused)
+{
+    (void)unused;
+    match_differences(pairs_text, sizeof pair_examples / sizeof *pair_examples, pair_examples);
+}
+
+/* What `with` does not go with, and pairs that are named twice over. */
+static void pairs_that_are_refused(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *task, *message;
+    } cases[] = {
+        {TASK("\"quantity\": \"young\", \"with\": \"left\", \"initial\": 1e5, \"true\": 2e5"),
+         "unknowns[0].with: goes with friction and body_friction only"},
+        {TASK("\"quantity\": \"body_friction\", \"with\": \"cat\", \"initial\": 0.2, \"true\": 0.3"),
+         "unknowns[0].with: the scene has no body named \"cat\""},
+        {TASK("\"quantity\": \"body_friction\", \"of\": \"all\", \"initial\": 0.2, \"true\": 0.3"),
+         "unknowns[0].of: expected one body: pairs are named by \"of\" and \"with\""},
+    };
+    char directory[64], path[128];
+    pl_context *ctx = test_context(1);
+    files_make(directory);
+    files_write(directory, "scene.json", pairs_text);
+    snprintf(path, sizeof path, "%s/task.json", directory);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        pl_task *task = NULL;
+        files_write(directory, "task.json", cases[k].task);
+        assert_int_equal(pl_task_load(ctx, path, 0, NULL, &task), PL_ERROR_ARGUMENT);
+        if (!strstr(pl_context_error(ctx), cases[k].message))
+            fail_msg("%s", pl_context_error(ctx));
     }
     pl_context_destroy(ctx);
     files_remove(directory);
@@ -179,8 +245,8 @@ static void logit_stays_where_it_has_a_slope(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives_match_differences),
-        cmocka_unit_test(maps_invert_each_other),
+        cmocka_unit_test(derivatives_match_differences),    cmocka_unit_test(friction_of_pairs),
+        cmocka_unit_test(pairs_that_are_refused),           cmocka_unit_test(maps_invert_each_other),
         cmocka_unit_test(logit_stays_where_it_has_a_slope),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,7 +152,36 @@ static void check_surface(fixture *f)
     assert_true(expected_normal > 1 && expected_tangent < 0); /* it presses and slides */
     assert_close(normal, expected_normal, 1e-12 * expected_normal);
     assert_close(tangent, expected_tangent, 1e-12 * expected_normal);
+    const char *partners = vtu_array(&v, "contact_partner", 8 * n);
+    for (size_t i = 0; i < n; i++) {
+        double partner;
+        memcpy(&partner, partners + 8 * i, sizeof partner);
+        memcpy(vector, normals + 24 * i, sizeof vector);
+        assert_true(partner == (vector[2] > 0 ? pl_scene_get_info(f->scene).body_count : -1));
+    }
     free(v.text);
+}
+
+/* A row for each pair and step, the last with the forces of the state. */
+static void check_forces(fixture *f)
+{
+    size_t length;
+    char *text = slurp(f->out, "contact_forces.csv", &length);
+    pl_pair_force *pairs = NULL;
+    int count = 0, step, contacts;
+    double time, pressing;
+    assert_ok(f->ctx,
+              pl_pair_forces(f->scene, f->state->contact_count, f->state->contacts, &count, &pairs));
+    assert_int_equal(count, 1);
+    assert_non_null(strstr(text, "step,time,body,with,contacts,pressing,normal_x,"));
+    const char *last = strstr(text, "\n4,");
+    assert_non_null(last);
+    assert_int_equal(sscanf(last, "\n%d,%lf,box,collider0,%d,%lf,", &step, &time, &contacts, &pressing),
+                     4);
+    assert_int_equal(contacts, pairs[0].contacts);
+    assert_close(pressing, pairs[0].pressing, 1e-8 * pressing);
+    pl_free(f->ctx, pairs);
+    free(text);
 }
 
 /* The first cable slides, with one tension; the second has one for each segment. */
@@ -241,10 +270,11 @@ static void output_is_whole(void **state)
     assert_int_equal(pl_output_finish(output, PL_OK), PL_ERROR_ARGUMENT);
     pl_output_destroy(output);
     assert_int_equal(entries(f->folder), 1);
-    assert_int_equal(entries(f->out), 10);
+    assert_int_equal(entries(f->out), 11);
     check_volume(f);
     check_surface(f);
     check_cables(f);
+    check_forces(f);
     check_summary(f);
     size_t length;
     char *pvd = slurp(f->out, "volume.pvd", &length);

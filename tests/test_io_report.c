@@ -452,15 +452,17 @@ static void test_fit_makes_headline_and_sections(void **state)
     assert_close(json_number_value(json_array_get(y, 2)), 0.001 / 1.001, 1e-11); /* 9 digits are kept */
     json_decref(data);
 
-    /* A fit that failed says so in its place. */
+    /* A fit that failed says so in its place; there may be more iterations than rows. */
     pl_report *failed;
     assert_ok(ctx, pl_report_create(ctx, NULL, &failed));
     fit.failure = "Not identified: stiffness ended at its bound 1000";
+    fit.made = 7;
     assert_ok(ctx, pl_report_add_fit(failed, &fit));
     data = data_of(ctx, failed);
     const char *headline = json_string_value(json_object_get(data, "headline"));
     assert_memory_equal(headline, fit.failure, strlen(fit.failure));
     assert_null(strstr(headline, "Identified"));
+    assert_non_null(strstr(headline, ", in 7 iterations and 12.0 s."));
     assert_true(json_is_true(json_object_get(data, "failed")));
     json_decref(data);
     pl_report_destroy(failed);

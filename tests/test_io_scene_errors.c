@@ -72,8 +72,8 @@ static void scene_keys(void **unused)
          "s.json:3: zzz: unknown key in a scene; expected one of \"$schema\", \"version\", "
          "\"name\", \"description\", \"time_step\", \"steps\", \"gravity\", "
          "\"tolerance\", \"max_iterations\", \"max_splits\", \"contact_epsilon2\", "
-         "\"contact_margin\", \"body_contact\", \"body_friction\", \"solver\", "
-         "\"integrator\", \"bodies\", \"pins\", \"forces\", \"wind\", "
+         "\"contact_margin\", \"body_contact\", \"body_friction\", \"bring_out\", "
+         "\"solver\", \"integrator\", \"device\", \"bodies\", \"pins\", \"forces\", \"wind\", "
          "\"attachments\", "
          "\"muscles\", \"cables\", \"chambers\", "
          "\"colliders\", \"friction\", \"body_pairs\", \"outputs\""},
@@ -127,6 +127,14 @@ static void scene_keys(void **unused)
          "\"floor\""},
         {"\"friction\": [{\"body\": \"box\", \"collider\": \"floor\", \"value\": -1}],",
          "s.json:3: friction[0].value: expected a number in [0, 1000], got -1"},
+        {"\"friction\": [{\"body\": \"box\", \"collider\": \"floor\", \"value\": 1},\n"
+         "{\"body\": 0, \"collider\": 0, \"value\": 0.5}],",
+         "s.json:4: friction[1]: friction[0] is of the same two"},
+        {"\"body_pairs\": [{\"body\": 0, \"to_body\": 0, \"contact\": true},\n"
+         "{\"body\": \"box\", \"to_body\": \"box\", \"contact\": false}],",
+         "s.json:4: body_pairs[1]: body_pairs[0] is of the same two"},
+        {"\"wind\": [{\"body\": 0, \"velocity\": [1, 0, 0], \"table\": [[0, 1, 0, 0]]}],",
+         "s.json:3: wind[0].table: expected it or \"velocity\", which it replaces, got both"},
     };
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         expect(ctx, load_line(ctx, examples[i].text, 0, NULL), PL_ERROR_ARGUMENT, examples[i].message);

@@ -111,6 +111,22 @@ static void test_multiply(void **state)
     pl_context_destroy(ctx);
 }
 
+/* Vertices hang together by any number of stencils, whatever their order. */
+static void test_parts(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    const int pairs[8] = {6, 5, 0, 3, 2, 6, 3, 7}, parts[9] = {0, 1, 2, 0, 4, 2, 2, 0, 8};
+    pl_stencils list = {4, 2, pairs};
+    pl_pattern p;
+    int found[9];
+    assert_ok(ctx, pl_pattern_create(ctx, 9, 1, &list, &p));
+    pl_pattern_parts(&p, found);
+    assert_memory_equal(found, parts, sizeof parts);
+    pl_pattern_free(ctx, &p);
+    pl_context_destroy(ctx);
+}
+
 static pl_status create_and_free(pl_context *ctx, void *user)
 {
     pl_pattern p = {0};
@@ -131,9 +147,8 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pattern),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_multiply),
+        cmocka_unit_test(test_pattern),   cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_multiply),  cmocka_unit_test(test_parts),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -270,6 +270,59 @@ static void many_equal_triangles(void **state)
     pl_context_destroy(ctx);
 }
 
+static int crossings(pl_context *ctx, const surface *s, int pair[2])
+{
+    pl_bvh *bvh = make_tree(ctx, *s);
+    int count = pl_count_crossings(bvh, s->vertices, s->triangle_count, s->triangles, pair);
+    pl_bvh_destroy(ctx, bvh);
+    return count;
+}
+
+/* Triangles cross by their edges, also such as share a vertex; neighbours and flat sheets, however they
+ * are turned and rounded, do not. */
+static void crossings_are_found(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    int pair[2], flat[6 * 40 * 40], count = 0;
+    double apart[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, -1, 0.3, 0.2, 1, 0.3, 0.3, 1};
+    double sheet[3 * 41 * 41];
+    int two[] = {0, 1, 2, 3, 4, 5}, fan[] = {0, 1, 2, 0, 3, 4}, near[] = {0, 1, 2, 1, 2, 3};
+    assert_int_equal(crossings(ctx, &(surface){6, 2, apart, two}, pair), 2);
+    assert_true(pair[0] == 0 && pair[1] == 1);
+    assert_int_equal(crossings(ctx, &(surface){6, 2, apart, fan}, NULL), 2);
+    assert_int_equal(crossings(ctx, &(surface){6, 2, apart, near}, pair), 0);
+    assert_int_equal(pair[0], -1);
+    apart[3 * 3] = 0.8, apart[3 * 4] = apart[3 * 5] = 0.9; /* past the long side */
+    assert_int_equal(crossings(ctx, &(surface){6, 2, apart, two}, NULL), 0);
+    apart[3 * 3] = 0.3, apart[3 * 4] = 0.3, apart[3 * 4 + 2] = -0.1; /* both below */
+    assert_int_equal(crossings(ctx, &(surface){6, 2, apart, fan}, NULL), 0);
+    apart[3 * 4 + 2] = 0; /* and touching from there */
+    assert_int_equal(crossings(ctx, &(surface){6, 2, apart, fan}, NULL), 0);
+    surface ball = make_sphere(12, 1);
+    assert_int_equal(crossings(ctx, &ball, NULL), 0);
+    for (int k = 0; k < 3; k++)
+        ball.vertices[k] = k == 2 ? -1.5 : 0; /* the north pole out through the south */
+    assert_true(crossings(ctx, &ball, pair) > 12);
+    free_surface(ball);
+    for (int c = 0; c < 40 * 40; c++) {
+        int v = c / 40 * 41 + c % 40, corners[] = {v, v + 1, v + 42, v, v + 42, v + 41};
+        memcpy(flat + count, corners, sizeof corners);
+        count += 6;
+    }
+    for (int turn = 0; turn < 20; turn++) {
+        double a = 0.3 + turn, b = 0.7 * turn;
+        for (int v = 0; v < 41 * 41; v++) {
+            double x = 0.01 * (v % 41), y = 0.013 * (v / 41), *at = sheet + 3 * v;
+            at[0] = cos(a) * x - sin(a) * cos(b) * y;
+            at[1] = sin(a) * x + cos(a) * cos(b) * y;
+            at[2] = sin(b) * y + 3;
+        }
+        assert_int_equal(crossings(ctx, &(surface){41 * 41, 2 * 40 * 40, sheet, flat}, NULL), 0);
+    }
+    pl_context_destroy(ctx);
+}
+
 static void refuses_bad_input(void **state)
 {
     (void)state;
@@ -293,6 +346,7 @@ int main(void)
         cmocka_unit_test(closest_matches_brute_force), cmocka_unit_test(winding_of_spheres),
         cmocka_unit_test(winding_near_a_hole),         cmocka_unit_test(overlap_matches_brute_force),
         cmocka_unit_test(many_equal_triangles),        cmocka_unit_test(refuses_bad_input),
+        cmocka_unit_test(crossings_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

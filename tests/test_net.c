@@ -427,6 +427,8 @@ int main(int argc, char **argv)
         print_digits();
         return 0;
     }
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]); /* as "stacked: *" */
     for (int k = 0; k < NET_SCENES * CHECKS; k++) {
         const net_scene *s = &net_scenes[k / CHECKS];
         snprintf(names[k], sizeof names[k], "%s: %s", s->name, checks[k % CHECKS].name);

@@ -157,10 +157,10 @@ static void refuse(double offset, double rest, double start, const char *what)
 static void impossible_starts_are_refused(void **state)
 {
     (void)state;
-    refuse(0.03, 0, 0, "at most half of its shortest edge, 0.05 m");
+    refuse(0.03, 0, 0, "at most 0.025 m, half of its shortest edge");
     refuse(5e-3, 8e-3, 0, "from another part of it at rest");
     refuse(5e-3, 0, 8e-3, "from another part of it, and surfaces are kept 0.01 m apart");
-    refuse(0, 0, -0.02, "passing through the body itself: unfold it");
+    refuse(0, 0, -0.02, "passing through the body itself by 0.02 m: unfold it");
 }
 
 /* Bodies that are told not to touch do not; nor does a pair that a scene told to is left out. */

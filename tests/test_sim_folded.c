@@ -95,20 +95,6 @@ static void test_threads(void **state)
     pl_context_destroy(two);
 }
 
-/* Mean of x^2 + z at the end. */
-static bool loss_term(void *user, int step, const double *q, const double *v, double *value, double *dq,
-                      double *dv)
-{
-    int n = *(int *)user;
-    (void)v, (void)dv;
-    for (int i = 0; step == STEPS && i < n; i++) {
-        *value += (q[3 * i] * q[3 * i] + q[3 * i + 2]) / n;
-        dq[3 * i] += 2 * q[3 * i] / n;
-        dq[3 * i + 2] += 1.0 / n;
-    }
-    return true;
-}
-
 static void test_gradients(void **state)
 {
     (void)state;
@@ -121,8 +107,9 @@ static void test_gradients(void **state)
         def.wanted = PL_BIT(PL_YOUNG) | PL_BIT(PL_VELOCITY) | (k ? PL_BIT(PL_FRICTION) : 0);
         def.newton_tolerance = 1e-12;
         def.adjoint.tolerance = 1e-8; /* as sweeps have it: for more digits there are no springs */
-        def.loss = loss_term;
-        def.loss_user = &w.n;
+        world_loss loss = {STEPS, w.n, 1};
+        def.loss = world_loss_term;
+        def.loss_user = &loss;
         assert_ok(ctx, pl_check(w.sim, w.state, &def, &result));
         assert_true(w.sim->sweep_matrix.fold.count > 10);
         for (int r = 0; r < result->row_count; r++)

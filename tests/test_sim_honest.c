@@ -103,7 +103,8 @@ static const hard_case pressed = {
     "{\"shape\": {\"half_space\": {}}, \"friction\": 0, \"table\": [[0, 0, 0, 0.013, 0, 1, 0, 0], "
     "[1.2, 0, 0, 0.0065, 0, 1, 0, 0]]}]}"};
 
-/* Such a step is split, but not to bits, and before the law's continuations take long. */
+/* Such a step is split, but not to bits, and before the law's path takes long: each part gives up after
+ * the correction with its 3,000th system, which itself has 900 at most. */
 static void pressed_bodies_take_no_longer(void **state)
 {
     (void)state;
@@ -115,7 +116,7 @@ static void pressed_bodies_take_no_longer(void **state)
         assert_ok(ctx, pl_step(w.sim, w.state, NULL, &info));
         splits += info.splits;
         assert_true(info.residual <= 1e-8);
-        assert_true(info.inner_iterations <= 4000);
+        assert_true(info.inner_iterations <= 3900 * (1 + 2 * info.splits));
     }
     assert_true(splits <= 8);
     world_free(&w);

@@ -99,6 +99,18 @@ static bool keep(void *user, int step, const pl_state *state, const pl_step_info
     return true;
 }
 
+/* Member by member: what is between them has no value. */
+static void assert_same(const pl_contact *a, const pl_contact *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_memory_equal(a->vertex, b->vertex, sizeof a->vertex);
+    assert_memory_equal(a->weight, b->weight, sizeof a->weight);
+    assert_true(a->kind == b->kind && a->collider == b->collider && a->ridge == b->ridge);
+    assert_memory_equal(a->normal, b->normal, sizeof a->normal);
+    assert_true(a->gap == b->gap && a->force_normal == b->force_normal);
+    assert_memory_equal(a->force_tangent, b->force_tangent, sizeof a->force_tangent);
+}
+
 /* A rollout tells the contacts its states had, bit for bit: from a whole tape, from a limited one, from
  * an input that moves the colliders, and at its start. */
 static void test_contacts_of_a_rollout(void **state)
@@ -133,7 +145,8 @@ static void test_contacts_of_a_rollout(void **state)
             pl_contact *contacts = NULL;
             assert_ok(ctx, pl_rollout_contacts(rollout, step, &count, &contacts));
             assert_int_equal(count, kept.count[step]);
-            assert_memory_equal(contacts, kept.contacts[step], (size_t)count * sizeof *contacts);
+            for (int c = 0; c < count; c++)
+                assert_same(&contacts[c], &kept.contacts[step][c]);
             most = count > most ? count : most;
             pl_free(ctx, contacts);
         }

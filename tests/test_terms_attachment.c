@@ -192,6 +192,8 @@ static void impossible_ones_are_refused(void **state)
     refuse(&w, bad, "weights");
     bad = good, bad.points[1].count = 5;
     refuse(&w, bad, "count = 5");
+    bad = good, bad.points[1] = bad.points[0];
+    refuse(&w, bad, "points[1]: the same as points[0]");
     bad = good, bad.collider = 0;
     refuse(&w, bad, "collider = 0");
     assert_ok(ctx, pl_scene_add_attachment(w.scene, &good, NULL));

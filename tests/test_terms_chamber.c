@@ -6,33 +6,15 @@
 
 extern const pl_term pl_term_chamber;
 
-static void add_chamber(test_world *w, int body, double pressure, pl_table table)
-{
-    pl_chamber_def def = pl_chamber_def_default();
-    def.body = body;
-    def.pressure = pressure;
-    def.table = table;
-    assert_ok(w->ctx, pl_scene_add_chamber(w->scene, &def, NULL));
-}
-
-/* Such a cube under a pressure, not yet started. */
-static test_world cube(pl_context *ctx, pl_scene_def def, double z, double pressure, pl_table table)
-{
-    test_world w = world_new(ctx, def);
-    int body = world_add(&w, world_body(PL_NEO_HOOKEAN, PL_EXACT, YOUNG), hollow(ctx, 0, z));
-    add_chamber(&w, body, pressure, table);
-    return w;
-}
-
 /* ------------------------------------------------------------------------------- one by one */
 
 static void forces_and_tangents_are_derivatives(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    test_world w = cube(ctx, world_def(0.01, 0, 0, 0), 7, 3e3, (pl_table){0});
+    test_world w = cube_with(ctx, world_def(0.01, 0, 0, 0), 7, false, 3e3, (pl_table){0});
     int body = world_add(&w, world_body(PL_NEO_HOOKEAN, PL_EXACT, YOUNG), hollow(ctx, 0.3, 7));
-    add_chamber(&w, body, -2e3, (pl_table){0});
+    add_chamber(&w, body, false, -2e3, (pl_table){0});
     world_start(&w);
     pl_substep s = term_substep(&w, 0.01);
     double *q = term_shaken(&w, 0.01, 3);
@@ -55,7 +37,7 @@ static void pressure_pushes_walls_outwards(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    test_world w = cube(ctx, world_def(0.01, 0, 0, 0), 0, 3e3, (pl_table){0});
+    test_world w = cube_with(ctx, world_def(0.01, 0, 0, 0), 0, false, 3e3, (pl_table){0});
     world_start(&w);
     pl_substep s = term_substep(&w, 0.01);
     double *g = calloc(3 * (size_t)w.n, sizeof *g);
@@ -119,7 +101,7 @@ static void a_sphere_grows_as_lame_says(void **state)
         pl_body_def def = world_body(PL_NEO_HOOKEAN, PL_EXACT, YOUNG);
         def.poisson = 0;
         int body = world_add(&w, def, shell(ctx, b, a, fine ? 0.0125 : 0.025));
-        add_chamber(&w, body, p, (pl_table){0});
+        add_chamber(&w, body, false, p, (pl_table){0});
         world_start(&w);
         double before = volume(&w, 0);
         world_steps(&w, 10);
@@ -138,7 +120,7 @@ static void free_bodies_stay_where_they_are(void **state)
     (void)state;
     pl_context *ctx = test_context(1);
     for (int sign = -1; sign <= 1; sign += 2) {
-        test_world w = cube(ctx, world_def(0.01, 0, 0, 0), 0, sign * 5e3, (pl_table){0});
+        test_world w = cube_with(ctx, world_def(0.01, 0, 0, 0), 0, false, sign * 5e3, (pl_table){0});
         world_start(&w);
         world_steps(&w, 10);
         double momentum[3] = {0}, fastest = 0;
@@ -154,13 +136,11 @@ static void free_bodies_stay_where_they_are(void **state)
     pl_context_destroy(ctx);
 }
 
-/* Closed cloth is a balloon. */
-static void cloth_is_inflated(void **state)
+/* The surface of a cube of 20 cm, as cloth, with a vertex in the middle of each face. */
+static pl_mesh *bag(pl_context *ctx)
 {
-    (void)state;
-    pl_context *ctx = test_context(1);
     const double size[3] = {0.2, 0.2, 0.2};
-    pl_mesh *box = NULL, *bag = NULL;
+    pl_mesh *box = NULL, *out = NULL;
     int count, *triangles = NULL, *number = NULL, used = 0;
     assert_ok(ctx, pl_mesh_box(ctx, size, 0.1, &box));
     assert_ok(ctx, pl_mesh_surface(ctx, box, &count, &triangles));
@@ -175,53 +155,66 @@ static void cloth_is_inflated(void **state)
     }
     for (int i = 0; i < 3 * count; i++)
         triangles[i] = number[triangles[i]];
-    assert_ok(ctx, pl_mesh_create(ctx, used, box->vertices, 0, NULL, count, triangles, &bag));
+    assert_ok(ctx, pl_mesh_create(ctx, used, box->vertices, 0, NULL, count, triangles, &out));
+    pl_mesh_free(ctx, box);
+    pl_free(ctx, triangles);
+    free(number);
+    return out;
+}
+
+/* Closed cloth is a balloon. */
+static void cloth_is_inflated(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
     test_world w = world_new(ctx, world_def(0.01, 0, 0, 0));
     pl_body_def def = world_body(PL_NEO_HOOKEAN, PL_EXACT, YOUNG);
     def.damping = 10;
-    int body = world_add(&w, def, bag);
-    add_chamber(&w, body, 50, (pl_table){0});
+    int body = world_add(&w, def, bag(ctx));
+    add_chamber(&w, body, false, 50, (pl_table){0});
     world_start(&w);
     assert_close(volume(&w, 0), 8e-3, 1e-15);
     world_steps(&w, 20);
     assert_true(volume(&w, 0) > 9e-3);
     term_check(&w, PL_BIT(PL_PRESSURE), 5, 1e-6, "cloth");
     world_free(&w);
-    pl_mesh_free(ctx, box);
-    pl_free(ctx, triangles);
-    free(number);
+    pl_context_destroy(ctx);
+}
+
+/* One whose lid goes down into it is a chamber, until it goes through the bottom. */
+static void one_that_crosses_itself_is_refused(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    for (int k = 0; k < 2; k++) {
+        test_world w = world_new(ctx, world_def(0.01, 0, 0, 0));
+        pl_mesh *mesh = bag(ctx);
+        for (int v = 0; v < mesh->vertex_count; v++) {
+            double *x = mesh->vertices + 3 * v;
+            if (fabs(x[0] - 0.1) < 0.01 && fabs(x[1] - 0.1) < 0.01 && x[2] > 0.19)
+                x[2] = k == 0 ? 0.01 : -0.01;
+        }
+        int body = world_add(&w, world_body(PL_NEO_HOOKEAN, PL_EXACT, YOUNG), mesh);
+        pl_chamber_def def = pl_chamber_def_default();
+        def.body = body;
+        assert_int_equal(pl_scene_add_chamber(w.scene, &def, NULL), k == 0 ? PL_OK : PL_ERROR_ARGUMENT);
+        if (k == 1)
+            assert_non_null(
+                strstr(pl_context_error(ctx), "the cavity crosses itself at rest: triangle ["));
+        world_free(&w);
+    }
     pl_context_destroy(ctx);
 }
 
 /* ------------------------------------------------------------------------------- together */
 
-/* Thrown onto a rough floor while it is blown up. */
-static test_world thrown(pl_context *ctx, pl_solver_kind solver)
-{
-    static const double time[] = {0, 0.05, 0.1}, values[] = {0, 8e3, -3e3};
-    pl_scene_def def = world_def(0.01, 2, 0, -9.81);
-    def.solver = solver;
-    test_world w = cube(ctx, def, 1e-4, 0, (pl_table){3, time, values});
-    world_floor(&w, 0, 0.2);
-    world_start(&w);
-    for (int i = 0; i < 3 * w.n; i += 3)
-        w.state->v[i] = 0.3;
-    return w;
-}
+/* Blown up and drawn in. */
+static const chamber_kind kind = {false, {0, 8e3, -3e3}, 2.5e4};
 
 static void gradients_agree_with_differences(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(1);
-    test_world w = thrown(ctx, PL_SOLVER_AUTO);
-    term_check(&w,
-               PL_BIT(PL_PRESSURE) | PL_BIT(PL_FRICTION) | PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG) |
-                   PL_BIT(PL_DENSITY),
-               8, 1e-6, "thrown");
-    world_steps(&w, 8);
-    assert_true(w.state->contact_count > 0);
-    world_free(&w);
-    pl_context_destroy(ctx);
+    check_gradients(&kind);
 }
 
 /* Without pressure differences are of a moderate one. */
@@ -229,7 +222,7 @@ static void gradients_without_pressure(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    test_world w = cube(ctx, world_def(0.01, 0, 0, 0), 0, 0, (pl_table){0});
+    test_world w = cube_with(ctx, world_def(0.01, 0, 0, 0), 0, false, 0, (pl_table){0});
     world_start(&w);
     term_check(&w, PL_BIT(PL_PRESSURE), 5, 1e-6, "no pressure");
     world_free(&w);
@@ -239,49 +232,19 @@ static void gradients_without_pressure(void **state)
 static void gradients_of_split_steps(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(1);
-    static const double time[] = {0, 0.0999, 0.1}, jump[] = {0, 0, 2.5e4};
-    pl_scene_def def = world_def(0.05, 0, 0, 0);
-    def.max_iterations = 3;
-    def.solver = PL_SOLVER_DIRECT;
-    test_world w = cube(ctx, def, 0, 0, (pl_table){3, time, jump});
-    world_start(&w);
-    term_check(&w, PL_BIT(PL_PRESSURE), 3, 1e-6, "split");
-    int splits = 0;
-    for (int k = 0; k < 3; k++)
-        splits += world_step(&w).splits;
-    assert_true(splits > 0);
-    world_free(&w);
-    pl_context_destroy(ctx);
+    check_split_gradients(&kind);
 }
 
 static void every_solver_finds_the_same_motion(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(1);
-    test_world reference = thrown(ctx, PL_SOLVER_DIRECT);
-    world_steps(&reference, 10);
-    for (int solver = PL_SOLVER_AUTO; solver <= PL_SOLVER_CONSTANT; solver++) {
-        test_world w = thrown(ctx, (pl_solver_kind)solver);
-        world_steps(&w, 10);
-        double apart = world_distance(3 * w.n, w.state->q, reference.state->q);
-        /* Steps of the constant matrix end by its own measure, which is stiffer than the body. */
-        if (!(apart < (solver == PL_SOLVER_CONSTANT ? 1e-8 : 1e-9)))
-            fail_msg("solver %d: %.3g m apart", solver, apart);
-        world_free(&w);
-    }
-    world_free(&reference);
-    pl_context_destroy(ctx);
+    check_solvers(&kind);
 }
 
 static void every_adjoint_finds_the_same_gradient(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(1);
-    test_world w = thrown(ctx, PL_SOLVER_AUTO);
-    term_compare_adjoints(&w, PL_PRESSURE, 8, "thrown");
-    world_free(&w);
-    pl_context_destroy(ctx);
+    check_adjoints(&kind);
 }
 
 /* More than walls hold: a step is solved or says that it is not, and leaves the state as it was. */
@@ -292,8 +255,8 @@ static void overpressure_is_solved_or_refused(void **state)
     const double pressures[] = {0.2, 0.4, 0.6, 1, 3, 30, -0.5, -3};
     for (size_t k = 0; k < sizeof pressures / sizeof *pressures; k++)
         for (int long_steps = 0; long_steps < 2; long_steps++) {
-            test_world w = cube(ctx, world_def(long_steps ? 0.1 : 0.01, 0, 0, 0), 0,
-                                pressures[k] * YOUNG, (pl_table){0});
+            test_world w = cube_with(ctx, world_def(long_steps ? 0.1 : 0.01, 0, 0, 0), 0, false,
+                                     pressures[k] * YOUNG, (pl_table){0});
             world_start(&w);
             pl_status status = PL_OK;
             for (int step = 0; step < 10 && status == PL_OK; step++)
@@ -301,7 +264,7 @@ static void overpressure_is_solved_or_refused(void **state)
             for (int i = 0; i < 3 * w.n; i++)
                 assert_true(isfinite(w.state->q[i]) && isfinite(w.state->v[i]));
             if (status != PL_OK) {
-                assert_int_equal(status, PL_ERROR_CONVERGENCE);
+                assert_true(status == PL_ERROR_CONVERGENCE || status == PL_ERROR_NUMERIC);
                 assert_non_null(strstr(pl_context_error(ctx), "step"));
                 assert_non_null(strstr(pl_context_error(ctx), "chamber 0, \"chamber0\", is under"));
             }
@@ -317,7 +280,7 @@ static void pressures_are_inputs(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    test_world told = thrown(ctx, PL_SOLVER_AUTO), own = thrown(ctx, PL_SOLVER_AUTO);
+    test_world told = thrown(ctx, &kind, PL_SOLVER_AUTO), own = thrown(ctx, &kind, PL_SOLVER_AUTO);
     double p = 8e3 / 5;
     pl_inputs inputs = {.of[PL_PRESSURE] = &p};
     assert_true(own.state->input[PL_PRESSURE][0] == 0);
@@ -547,6 +510,7 @@ int main(void)
         cmocka_unit_test(a_sphere_grows_as_lame_says),
         cmocka_unit_test(free_bodies_stay_where_they_are),
         cmocka_unit_test(cloth_is_inflated),
+        cmocka_unit_test(one_that_crosses_itself_is_refused),
         cmocka_unit_test(gradients_agree_with_differences),
         cmocka_unit_test(gradients_without_pressure),
         cmocka_unit_test(gradients_of_split_steps),

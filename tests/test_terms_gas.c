@@ -8,26 +8,6 @@ extern const pl_term pl_term_chamber;
 
 #define AMBIENT 101325
 
-static pl_chamber_def gas(int body, double pressure, pl_table table)
-{
-    pl_chamber_def def = pl_chamber_def_default();
-    def.body = body;
-    def.gas = true;
-    def.pressure = pressure;
-    def.table = table;
-    return def;
-}
-
-/* A cube with so much gas, not yet started. */
-static test_world cube(pl_context *ctx, pl_scene_def def, double z, double pressure, pl_table table)
-{
-    test_world w = world_new(ctx, def);
-    int body = world_add(&w, world_body(PL_NEO_HOOKEAN, PL_EXACT, YOUNG), hollow(ctx, 0, z));
-    pl_chamber_def chamber = gas(body, pressure, table);
-    assert_ok(ctx, pl_scene_add_chamber(w.scene, &chamber, NULL));
-    return w;
-}
-
 static double pressure(const test_world *w)
 {
     double out;
@@ -42,9 +22,9 @@ static void forces_and_tangents_are_derivatives(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    test_world w = cube(ctx, world_def(0.01, 0, 0, 0), 7, 3e3, (pl_table){0});
+    test_world w = cube_with(ctx, world_def(0.01, 0, 0, 0), 7, true, 3e3, (pl_table){0});
     int body = world_add(&w, world_body(PL_NEO_HOOKEAN, PL_EXACT, YOUNG), hollow(ctx, 0.3, 7));
-    pl_chamber_def second = gas(body, -2e4, (pl_table){0});
+    pl_chamber_def second = chamber_of(true, body, -2e4, (pl_table){0});
     assert_ok(ctx, pl_scene_add_chamber(w.scene, &second, NULL));
     world_start(&w);
     pl_substep s = term_substep(&w, 0.01);
@@ -71,7 +51,7 @@ static void gas_at_rest_is_a_given_pressure(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    test_world w = cube(ctx, world_def(0.3, 0, 0, 0), 0, 2e4, (pl_table){0});
+    test_world w = cube_with(ctx, world_def(0.3, 0, 0, 0), 0, true, 2e4, (pl_table){0});
     world_start(&w);
     world_steps(&w, 40);
     double p = pressure(&w), grown = volume(&w, 0) / 1e-3;
@@ -98,7 +78,7 @@ static void gas_swells_past_the_limit_of_pressure(void **state)
     (void)state;
     pl_context *ctx = test_context(1);
     static const double time[] = {0, 0.2}, values[] = {0, 8e4};
-    test_world w = cube(ctx, world_def(0.01, 0, 0, 0), 0, 0, (pl_table){2, time, values});
+    test_world w = cube_with(ctx, world_def(0.01, 0, 0, 0), 0, true, 0, (pl_table){2, time, values});
     world_start(&w);
     int iterations = 0;
     for (int k = 0; k < 40; k++) {
@@ -114,81 +94,31 @@ static void gas_swells_past_the_limit_of_pressure(void **state)
 
 /* ------------------------------------------------------------------------------- together */
 
-/* Thrown onto a rough floor while gas is pumped in and drawn out. */
-static test_world thrown(pl_context *ctx, pl_solver_kind solver)
-{
-    static const double time[] = {0, 0.05, 0.1}, values[] = {0, 3e4, -2e4};
-    pl_scene_def def = world_def(0.01, 2, 0, -9.81);
-    def.solver = solver;
-    test_world w = cube(ctx, def, 1e-4, 0, (pl_table){3, time, values});
-    world_floor(&w, 0, 0.2);
-    world_start(&w);
-    for (int i = 0; i < 3 * w.n; i += 3)
-        w.state->v[i] = 0.3;
-    return w;
-}
+/* Gas that is pumped in and drawn out. */
+static const chamber_kind kind = {true, {0, 3e4, -2e4}, 1.5e5};
 
 static void gradients_agree_with_differences(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(1);
-    test_world w = thrown(ctx, PL_SOLVER_AUTO);
-    term_check(&w,
-               PL_BIT(PL_PRESSURE) | PL_BIT(PL_FRICTION) | PL_BIT(PL_VELOCITY) | PL_BIT(PL_YOUNG) |
-                   PL_BIT(PL_DENSITY),
-               8, 1e-6, "thrown");
-    world_steps(&w, 8);
-    assert_true(w.state->contact_count > 0);
-    world_free(&w);
-    pl_context_destroy(ctx);
+    check_gradients(&kind);
 }
 
 static void gradients_of_split_steps(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(1);
-    static const double time[] = {0, 0.0999, 0.1}, jump[] = {0, 0, 1.5e5};
-    pl_scene_def def = world_def(0.05, 0, 0, 0);
-    def.max_iterations = 3;
-    def.solver = PL_SOLVER_DIRECT;
-    test_world w = cube(ctx, def, 0, 0, (pl_table){3, time, jump});
-    world_start(&w);
-    term_check(&w, PL_BIT(PL_PRESSURE), 3, 1e-6, "split");
-    int splits = 0;
-    for (int k = 0; k < 3; k++)
-        splits += world_step(&w).splits;
-    assert_true(splits > 0);
-    world_free(&w);
-    pl_context_destroy(ctx);
+    check_split_gradients(&kind);
 }
 
 static void every_solver_finds_the_same_motion(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(1);
-    test_world reference = thrown(ctx, PL_SOLVER_DIRECT);
-    world_steps(&reference, 10);
-    for (int solver = PL_SOLVER_AUTO; solver <= PL_SOLVER_CONSTANT; solver++) {
-        test_world w = thrown(ctx, (pl_solver_kind)solver);
-        world_steps(&w, 10);
-        double apart = world_distance(3 * w.n, w.state->q, reference.state->q);
-        /* Steps of the constant matrix end by its own measure, which is stiffer than the body. */
-        if (!(apart < (solver == PL_SOLVER_CONSTANT ? 1e-8 : 1e-9)))
-            fail_msg("solver %d: %.3g m apart", solver, apart);
-        world_free(&w);
-    }
-    world_free(&reference);
-    pl_context_destroy(ctx);
+    check_solvers(&kind);
 }
 
 static void every_adjoint_finds_the_same_gradient(void **state)
 {
     (void)state;
-    pl_context *ctx = test_context(1);
-    test_world w = thrown(ctx, PL_SOLVER_AUTO);
-    term_compare_adjoints(&w, PL_PRESSURE, 8, "thrown");
-    world_free(&w);
-    pl_context_destroy(ctx);
+    check_adjoints(&kind);
 }
 
 /* ------------------------------------------------------------------------------- interfaces */
@@ -197,12 +127,12 @@ static void amounts_below_nothing_are_refused(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    test_world w = cube(ctx, world_def(0.01, 0, 0, 0), 0, 0, (pl_table){0});
-    pl_chamber_def def = gas(0, -1.1e5, (pl_table){0});
+    test_world w = cube_with(ctx, world_def(0.01, 0, 0, 0), 0, true, 0, (pl_table){0});
+    pl_chamber_def def = chamber_of(true, 0, -1.1e5, (pl_table){0});
     assert_int_equal(pl_scene_add_chamber(w.scene, &def, NULL), PL_ERROR_ARGUMENT);
     assert_non_null(strstr(pl_context_error(ctx), "pressure = -110000: expected >= -101325"));
     for (int k = 0; k < 2; k++) {
-        def = gas(0, 0, (pl_table){0});
+        def = chamber_of(true, 0, 0, (pl_table){0});
         def.ambient = k ? NAN : -1;
         assert_int_equal(pl_scene_add_chamber(w.scene, &def, NULL), PL_ERROR_ARGUMENT);
         assert_non_null(strstr(pl_context_error(ctx), "ambient ="));
@@ -233,6 +163,11 @@ static void scene_files_have_it(void **state)
     assert_ok(ctx, pl_scene_chamber(twin, 0, &def));
     assert_true(def.gas && def.ambient == 9e4 && def.pressure == 50);
     pl_free(ctx, again);
+    const char *const without[] = {"chambers[0].gas=false"}; /* which would be told nothing */
+    pl_scene *none;
+    assert_int_equal(pl_scene_load_text(ctx, text, strlen(text), "s", NULL, 1, without, &none, NULL),
+                     PL_ERROR_ARGUMENT);
+    assert_non_null(strstr(pl_context_error(ctx), "chambers[0]: \"ambient\" goes with \"gas\""));
     pl_scene_destroy(twin);
     pl_scene_destroy(scene);
     pl_context_destroy(ctx);

@@ -364,6 +364,49 @@ static void paths_choose_elements_and_ways(void **state)
     pl_context_destroy(ctx);
 }
 
+/* One muscle around three polylines has what three around one each have, and no fibre where the end of
+ * one is joined with the start of the next. */
+static void one_muscle_follows_several_paths(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = world_new(ctx, world_def(0.01, 0, 0, 0));
+    bar(&w, PL_NEO_HOOKEAN, 1e5, 0);
+    const double path[] = {0,    0.02, 0.02, 0.1,  0.02, 0.02, /* along x */
+                           0.28, 0,    0.02, 0.28, 0.1,  0.02, /* along y */
+                           0.15, 0.08, 0,    0.15, 0.08, 0.05, 0.17, 0.08, 0.1};
+    const int sizes[] = {2, 2, 3};
+    pl_muscle_def def = pl_muscle_def_default(), told, one;
+    def.point_count = 7;
+    def.path = path;
+    def.path_count = 3;
+    def.path_sizes = sizes;
+    def.radius = 0.03;
+    assert_ok(ctx, pl_scene_add_muscle(w.scene, &def, NULL));
+    def.path_count = 0;
+    for (int i = 0, first = 0; i < 3; first += sizes[i++]) {
+        def.point_count = sizes[i];
+        def.path = path + 3 * first;
+        assert_ok(ctx, pl_scene_add_muscle(w.scene, &def, NULL));
+    }
+    assert_ok(ctx, pl_scene_muscle(w.scene, 0, &told));
+    int sum = 0;
+    for (int i = 1; i < 4; i++) {
+        assert_ok(ctx, pl_scene_muscle(w.scene, i, &one));
+        assert_true(one.element_count > 3);
+        sum += one.element_count;
+        for (int k = 0, at = 0; k < one.element_count; k++, at++) {
+            while (at < told.element_count && told.elements[at] != one.elements[k])
+                at++;
+            assert_true(at < told.element_count);
+            assert_memory_equal(told.directions + 3 * at, one.directions + 3 * k, 3 * sizeof(double));
+        }
+    }
+    assert_int_equal(told.element_count, sum);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
 static void refuse(test_world *w, pl_muscle_def def, const char *what)
 {
     int before = pl_scene_owner_count(w->scene, PL_OWNER_MUSCLE);
@@ -424,6 +467,23 @@ static void impossible_ones_are_refused(void **state)
     refuse(&w, bad, "points 0 and 1 are the same");
     bad.path = nan_way, bad.point_count = 1;
     refuse(&w, bad, "path[0][1] is not finite");
+    const double lines[] = {0, 0, 0, 0.1, 0, 0, 0.1, 0, 0, 0.2, NAN, 0};
+    const int pairs[] = {2, 2}, single[] = {3, 1}, few[] = {2, 1}, many[] = {2, 3}, empty[] = {4, 0};
+    bad = good, bad.elements = NULL, bad.direction_count = 0, bad.radius = 0.1;
+    bad.point_count = 4, bad.path = lines, bad.path_count = 2, bad.path_sizes = pairs;
+    refuse(&w, bad, "paths[1][1][1] is not finite");
+    bad.path_sizes = single;
+    refuse(&w, bad, "paths[0]: points 1 and 2 are the same");
+    bad.point_count = 3, bad.path_sizes = few;
+    refuse(&w, bad, "paths[1]: one point, expected two or more");
+    bad.path_sizes = many;
+    refuse(&w, bad, "paths[1]: 3 points, expected two or more, of 1 that are left");
+    bad.path_sizes = NULL;
+    refuse(&w, bad, "path_count = 2");
+    bad.path_sizes = pairs, bad.path_count = 1;
+    refuse(&w, bad, "path_sizes: 2 points in sum, but point_count = 3");
+    bad.path_sizes = empty + 1, bad.path_count = 1;
+    refuse(&w, bad, "paths[0]: 0 points");
     bad = good, bad.law = (pl_muscle_law)3;
     refuse(&w, bad, "law = 3");
     bad = good, bad.stiffness = 0;
@@ -469,6 +529,20 @@ static void scene_files_have_them(void **state)
          NULL, 1},
         {"{\"body\": 0, \"path\": [[0, 0, 0], [1, 1, 1]], \"radius\": 9}", NULL, 2},
         {"{\"body\": 0, \"direction\": [1, 0, 0], \"activation\": 0.5}", NULL, 2},
+        {"{\"body\": 0, \"paths\": [[[0, 0, 0], [0.5, 0, 0]], [[1, 1, 1], [1, 1, 0.9]]], \"radius\": "
+         "0.8}",
+         NULL, 2},
+        {"{\"body\": 0, \"paths\": [[[0, 0, 0], [0.5, 0, 0]]], \"radius\": 0.4}", NULL, 1},
+        {"{\"body\": 0, \"paths\": [[[0, 0, 0]]], \"radius\": 0.4}",
+         "muscles[0].paths[0]: one point, expected two or more", 0},
+        {"{\"body\": 0, \"paths\": [[0, 0, 0]], \"radius\": 0.4}", "muscles[0].paths[0][0]: expected",
+         0},
+        {"{\"body\": 0, \"paths\": [], \"radius\": 0.4}", "muscles[0].paths: expected at least one", 0},
+        {"{\"body\": 0, \"path\": [], \"direction\": [1, 0, 0]}",
+         "muscles[0].path: expected at least one", 0},
+        {"{\"body\": 0, \"paths\": [[]], \"radius\": 0.4}", "muscles[0]", 0},
+        {"{\"body\": 0, \"path\": [[0, 0, 0], [1, 0, 0]], \"paths\": [[[0, 0, 0], [1, 0, 0]]]}",
+         "muscles[0]: expected \"path\" or \"paths\", got both", 0},
         {"{\"body\": 0}", "muscles[0]: directions: expected one", 0},
         {"{\"body\": 0, \"elements\": {\"group\": \"lower\"}, \"direction\": [1, 0, 0]}",
          "muscles[0].elements.group: the mesh of \"bar\" has no group of elements \"lower\"; it has "
@@ -483,7 +557,8 @@ static void scene_files_have_them(void **state)
          "got both", 0},
         {"{\"body\": 0, \"direction\": [1, 0, 0], \"law\": \"tensing\"}", "did you mean \"tension\"",
          0},
-        {"{\"body\": 0, \"direction\": [1, 0, 0], \"activation\": 1.5}", "muscles[0].activation: expected >= -1e+15 and < 1, got 1.5", 0},
+        {"{\"body\": 0, \"direction\": [1, 0, 0], \"activation\": 1.5}",
+         "muscles[0].activation: expected >= -1e+15 and < 1, got 1.5", 0},
         {"{\"body\": 0, \"path\": [[0, 0, 9], [1, 0, 9]], \"radius\": 0.1}", "from [0, 0, 0] to", 0},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -525,6 +600,7 @@ int main(void)
         cmocka_unit_test(every_adjoint_finds_the_same_gradient),
         cmocka_unit_test(activations_are_inputs),
         cmocka_unit_test(paths_choose_elements_and_ways),
+        cmocka_unit_test(one_muscle_follows_several_paths),
         cmocka_unit_test(impossible_ones_are_refused),
         cmocka_unit_test(scene_files_have_them),
     };

@@ -44,7 +44,8 @@ typedef struct pl_check_def {
 
 /* What the verdict rests on: error <= tolerance passes; a larger error passes as unresolved when it is
  * within three times the differences' own uncertainty; adjoint and tangent must agree in any case, or
- * differ by less than the rounding of the loss, 2e-16 |L| over the largest e. */
+ * differ by less than the noise of the loss over the largest e. Noise is its rounding, 2e-16 |L|, or
+ * what it changes by where every step is solved to ten times the tolerance. */
 typedef enum pl_check_verdict {
     PL_CHECK_PASSED,
     PL_CHECK_UNRESOLVED,
@@ -54,8 +55,9 @@ typedef enum pl_check_verdict {
 #define PL_CHECK_STEPS_MAX 12
 
 /* One kind of parameter, one direction. Errors are relative to the largest of the three derivatives and
- * their typical size, sqrt(sum (dL/dp_i d_i)^2); 0 when the sweeps' are so small that the rounding of
- * the loss, 2e-16 |L| over the largest e, would hide them and the difference is noise. */
+ * their typical size, sqrt(sum (dL/dp_i d_i)^2); 0 when the sweeps' are so small that the noise of the
+ * loss, or 1e-10 |L| if that is less, over the largest e would hide them and the difference is noise.
+ */
 typedef struct pl_check_row {
     pl_channel channel;
     int values; /* numbers moved */

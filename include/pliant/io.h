@@ -59,13 +59,13 @@ PL_API pl_status pl_scene_schema(pl_context *ctx, char **text);
 /*
  * A directory with what a simulation did:
  *     volume.pvd, volume/<step>.vtu    elements: displacement, velocity; stress, von Mises, energy
- *     surface.pvd, surface/<step>.vtu  boundary triangles: contact forces, normal and tangential
- *     colliders.pvd, colliders/<step>.vtu  the obstacles as triangles, where they are; a file for every
- *                                      change, and none without obstacles
- *     summary.json                     iterations, residual, energies, contacts, times of every step
- *     manifest.txt                     the names of all these
- * It is built beside its final place and moved there by pl_output_finish: it appears whole or not at
- * all.
+ *     surface.pvd, surface/<step>.vtu  boundary triangles: contact forces, normal and tangential, and
+ * who presses most: the index of a body, or of a collider after them colliders.pvd,
+ * colliders/<step>.vtu  the obstacles as triangles, where they are; a file for every change, and none
+ * without obstacles contact_forces.csv               of every step what each pair presses and rubs
+ * with, N, as pl_pair_force; "with" is a body or a collider summary.json iterations, residual,
+ * energies, contacts, times of every step manifest.txt                     the names of all these It is
+ * built beside its final place and moved there by pl_output_finish: it appears whole or not at all.
  */
 typedef struct pl_output pl_output;
 

@@ -241,6 +241,10 @@ typedef struct pl_scene_def {
     double body_friction; /* Coulomb's coefficient of every pair of bodies, to start with; default 0 */
     pl_solver_kind solver;
     pl_integrator integrator; /* default PL_EULER */
+    const char *device;       /* where steps and adjoints are computed: NULL (default) or "cpu", here;
+                                 "opencl" or "opencl:<part of a platform's or device's name>"; "reference" and
+                                 "memcheck" are the same kernels here, for tests. What a device does not cover
+                                 is refused by pl_sim_create or the step (docs/device.md) */
 } pl_scene_def;
 
 PL_API pl_scene_def pl_scene_def_default(void);
@@ -391,8 +395,8 @@ typedef enum pl_muscle_law {
 } pl_muscle_law;
 
 /* Fibres in the tets of a solid body. Which tets: `elements`; or those whose centre is within `radius`
- * of the polyline `path`; or, with neither, all. Which way, in the rest shape: `directions`, or with
- * none along the segment of the path nearest to the tet's centre. */
+ * of the polyline `path`, or of the nearest of several; or, with neither, all. Which way, in the rest
+ * shape: `directions`, or with none along the segment of the path nearest to the tet's centre. */
 typedef struct pl_muscle_def {
     const char *name; /* for messages and tasks; NULL (default) = "muscle0", ... */
     int body;
@@ -400,6 +404,8 @@ typedef struct pl_muscle_def {
     const int *elements; /* [element_count], of the body, each once; NULL = by the path */
     int point_count;
     const double *path;       /* [point_count, 3] m */
+    int path_count;           /* polylines in `path`, one after the other; 0 (default) = one */
+    const int *path_sizes;    /* [path_count] points of each, 2 or more, point_count in sum */
     double radius;            /* m; 0 = the path does not choose tets */
     int direction_count;      /* 0, 1 for all tets, or one for each that is listed */
     const double *directions; /* [direction_count, 3] of any length but 0 */
@@ -456,6 +462,12 @@ typedef struct pl_chamber_def {
 
 PL_API pl_chamber_def pl_chamber_def_default(void);
 PL_API pl_status pl_scene_add_chamber(pl_scene *scene, const pl_chamber_def *def, int *chamber);
+
+/* Brings a start out of what it is in: bodies are shifted as wholes until nothing overlaps that
+ * pl_sim_create refuses, so that neither strains nor velocities change. *farthest (may be NULL): by how
+ * far at most, m. Where there is no such way out, the error names what is left, and all is as it was.
+ * Before attachments and cables are added, which take their lengths from where bodies are. */
+PL_API pl_status pl_scene_bring_out(pl_scene *scene, double *farthest);
 
 /* What a scene holds. */
 typedef struct pl_scene_info {
@@ -622,6 +634,15 @@ PL_API pl_status pl_params_set(pl_params *params, pl_channel channel, int owner,
 PL_API pl_status pl_params_get(const pl_params *params, pl_channel channel, int owner, int count,
                                double *values);
 
+/* ------------------------------------------------------------------------------- devices */
+
+/* Called with a device's name, as pl_scene_def.device takes it, and why it cannot be used, or NULL;
+ * valid during the call only. */
+typedef void (*pl_device_fn)(void *user, const char *name, const char *fault);
+
+/* Visits every device there is. Where there is no OpenCL, that is the fault of a device "opencl". */
+PL_API void pl_devices(pl_context *ctx, pl_device_fn visit, void *user);
+
 /* ------------------------------------------------------------------------------- state and step */
 
 /* What a contact is between. */
@@ -649,6 +670,23 @@ typedef struct pl_contact {
     double force_normal;     /* lambda_n, N */
     double force_tangent[3]; /* lambda_f as a world vector, N */
 } pl_contact;
+
+/* What a body feels from another, or from a collider, by all their contacts together. */
+typedef struct pl_pair_force {
+    int body;
+    int other;          /* a body added later, or the same; -1: the collider */
+    int collider;       /* -1: the other body, which feels the opposite */
+    int contacts;       /* how many there are */
+    double pressing;    /* N, the sum of their normal forces' sizes */
+    double normal[3];   /* N, the sum of their normal forces, */
+    double friction[3]; /* and that of their friction, on `body`, as world vectors; of a body with
+                           itself 0 */
+} pl_pair_force;
+
+/* Of contacts [contact_count] that a state or pl_rollout_contacts has, by pair: *pairs [*count] sorted
+ * by body, other and collider, those with bodies first. The caller's, freed with pl_free. */
+PL_API pl_status pl_pair_forces(const pl_scene *scene, int contact_count, const pl_contact *contacts,
+                                int *count, pl_pair_force **pairs);
 
 /* The mutable part of a simulation. Plain data: read and write it freely between steps. */
 typedef struct pl_state {
@@ -721,8 +759,10 @@ typedef struct pl_step_info {
  * has any, only its parameters can change. */
 typedef struct pl_sim pl_sim;
 
-/* Warns through the log, once a scene, of bodies whose boxes meet (bodies do not touch each other) and
- * of vertices that start inside a collider. */
+/* Refuses a start with something inside something else: bodies in colliders, colliders in bodies,
+ * also between their vertices, and where bodies touch, bodies in each other or too close. What the
+ * first step pushes out of a collider at less than 1 mm/s counts as outside. Warns through the log,
+ * once a scene, of bodies whose boxes meet where they do not touch. */
 PL_API pl_status pl_sim_create(pl_scene *scene, pl_sim **out);
 PL_API void pl_sim_destroy(pl_sim *sim); /* NULL is fine */
 PL_API pl_scene *pl_sim_scene(const pl_sim *sim);

@@ -175,6 +175,7 @@ typedef struct pl_report_fit {
     const char *const *names;          /* [p] */
     const char *const *units;          /* [p], or NULL; entries may be NULL */
     int iteration_count;               /* k, >= 1: row 0 is the initial guess, the last the result */
+    int made;                          /* iterations that `seconds` are of; 0 = k - 1 */
     const double *loss;                /* [k] */
     const double *values;              /* [k, p] */
     const double *gradient;            /* [k, p] of the loss, or NULL; in coordinates of your choice, */

@@ -19,14 +19,14 @@ from ._library import version as __version__
 from ._mesh import Embedding, Mesh, MeshReport, Shape, shapes
 from ._parts import Body, Collider
 from ._rollout import AdjointInfo, Gradient, Rollout
-from ._scene import Scene
-from ._state import STAGES, State, StepInfo
+from ._scene import Scene, devices
+from ._state import STAGES, PairForce, State, StepInfo
 from ._view import View, view
 
 __all__ = [
     "AdjointInfo", "ArgumentError", "Batch", "Body", "CHANNELS", "Channel", "Check", "CheckResult", "ClosedError",
     "Collider", "Context", "ConvergenceError", "Embedding", "Error", "FileError", "FitGoal", "FitProgress",
     "FitReason", "FitResult", "FitStart", "Gradient", "INPUTS", "Mesh", "MeshError", "MeshReport", "NumericError",
-    "OutOfMemoryError", "PARAMETERS", "ParseError", "Rollout", "Rollouts", "STAGES", "Scene", "Shape", "State", "StepInfo",
-    "StoppedError", "View", "WANTED", "__version__", "check", "default_context", "fit", "shapes", "view",
+    "OutOfMemoryError", "PARAMETERS", "PairForce", "ParseError", "Rollout", "Rollouts", "STAGES", "Scene", "Shape", "State", "StepInfo",
+    "StoppedError", "View", "WANTED", "__version__", "check", "default_context", "devices", "fit", "shapes", "view",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _api
-from ._library import ArgumentError, Array, double_p, doubles, fill, int_p, integer, integers, lib
+from ._library import ArgumentError, Array, array_of, double_p, doubles, fill, int_p, integer, integers, lib
 from ._library import rows as to_rows
 from ._parts import WORDS, Reference, Table
 
@@ -23,13 +23,15 @@ class Actuators:
     def add_muscle(self: Scene, body: Reference,  # type: ignore[misc]
                    elements: Union[str, ArrayLike, None] = None, *,
                    direction: Optional[ArrayLike] = None, path: Optional[ArrayLike] = None,
-                   radius: Optional[float] = None, law: Optional[str] = None,
-                   stiffness: Optional[float] = None, activation: Optional[float] = None,
-                   table: Optional[Table] = None, name: Optional[str] = None) -> int:
+                   paths: Optional[Sequence[ArrayLike]] = None, radius: Optional[float] = None,
+                   law: Optional[str] = None, stiffness: Optional[float] = None,
+                   activation: Optional[float] = None, table: Optional[Table] = None,
+                   name: Optional[str] = None) -> int:
         """Puts fibres into the tets of a solid body, and returns the muscle's index.
 
         elements: tets (indices, or the name of a group of them); without them those whose centre is within
-        radius (m) of path [k, 3] (m), a polyline in the rest shape; without either all.
+        radius (m) of path [k, 3] (m), a polyline in the rest shape, or of the nearest of several paths; without
+        any all.
         direction: of the fibres in the rest shape: [3], or one for each of the listed tets [., 3]; without it
         they run along the path.
         law: "tension" pulls to the length 1 - activation and never pushes (default, activation < 1), "spring"
@@ -43,9 +45,18 @@ class Actuators:
             index = (self.bodies[d.body].mesh.group(elements, "tet") if isinstance(elements, str)
                      else integers(elements, (-1,), "elements"))
             d.element_count, d.elements = len(index), int_p(index)
+        if paths is not None:
+            if path is not None:
+                raise ArgumentError("path: expected it or paths, got both")
+            lines = [to_rows(line, 3, f"paths[{i}]") for i, line in enumerate(paths)]
+            if not lines:
+                raise ArgumentError("paths: expected at least one")
+            sizes = integers([len(line) for line in lines], (-1,), "paths")
+            d.path_count, d.path_sizes = len(sizes), int_p(sizes)
+            path = np.concatenate(lines)
         for field, given in (("path", path), ("directions", direction)):
             if given is not None:
-                arrays[field] = to_rows(np.atleast_2d(np.asarray(given)), 3, field)
+                arrays[field] = to_rows(np.atleast_2d(array_of(given, field)), 3, field)
                 setattr(d, "point_count" if field == "path" else "direction_count", len(arrays[field]))
                 setattr(d, field, double_p(arrays[field]))
         fill(d, WORDS, name=name, radius=radius, law=law, stiffness=stiffness, activation=activation)
@@ -67,11 +78,13 @@ class Actuators:
         two_way: pushes as well, rather than going slack. name: for messages and tasks.
         """
         d = lib.pl_cable_def_default()
+        if not isinstance(points, Sequence):
+            raise TypeError(f"points: expected a list of them, got {type(points).__name__}")
         chain = (_api.pl_point * max(len(points), 1))()
         for i, (into, given) in enumerate(zip(chain, points)):
             try:
                 self._put_anchor(into, given)
-            except ValueError as error:
+            except (TypeError, ValueError) as error:
                 raise ArgumentError(f"points[{i}]: {error}") from None
         d.point_count, d.points = len(points), chain
         d.segments, d.two_way = bool(segments), bool(two_way)
@@ -140,4 +153,10 @@ class Actuators:
 
 def _column(table: Optional[Table]) -> Any:
     """A table of single numbers, as one of rows of one."""
-    return table if table is None else (table[0], np.reshape(table[1], (-1, 1)))
+    if table is None:
+        return None
+    times, values = table
+    column = array_of(values, "table: values").reshape(-1, 1)
+    if len(column) != np.size(times):
+        raise ArgumentError(f"table: {len(column)} values for {np.size(times)} times")
+    return times, column

@@ -163,6 +163,7 @@ pl_scene_def._fields_ = [
     ("body_friction", c_double),
     ("solver", pl_solver_kind),
     ("integrator", pl_integrator),
+    ("device", c_char_p),
 ]
 
 
@@ -310,6 +311,8 @@ pl_muscle_def._fields_ = [
     ("elements", POINTER(c_int)),
     ("point_count", c_int),
     ("path", POINTER(c_double)),
+    ("path_count", c_int),
+    ("path_sizes", POINTER(c_int)),
     ("radius", c_double),
     ("direction_count", c_int),
     ("directions", POINTER(c_double)),
@@ -462,6 +465,7 @@ class pl_params(Structure):
     pass
 
 
+pl_device_fn = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p)
 PL_CONTACT_COLLIDER = 0
 PL_CONTACT_FACE = 1
 PL_CONTACT_EDGE = 2
@@ -485,6 +489,21 @@ pl_contact._fields_ = [
     ("gap", c_double),
     ("force_normal", c_double),
     ("force_tangent", c_double * 3),
+]
+
+
+class pl_pair_force(Structure):
+    pass
+
+
+pl_pair_force._fields_ = [
+    ("body", c_int),
+    ("other", c_int),
+    ("collider", c_int),
+    ("contacts", c_int),
+    ("pressing", c_double),
+    ("normal", c_double * 3),
+    ("friction", c_double * 3),
 ]
 
 
@@ -1110,6 +1129,7 @@ pl_report_fit._fields_ = [
     ("names", POINTER(c_char_p)),
     ("units", POINTER(c_char_p)),
     ("iteration_count", c_int),
+    ("made", c_int),
     ("loss", POINTER(c_double)),
     ("values", POINTER(c_double)),
     ("gradient", POINTER(c_double)),
@@ -1262,6 +1282,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_scene_cable_rows": (c_int, [POINTER(pl_scene), c_int, POINTER(c_int)]),
     "pl_chamber_def_default": (pl_chamber_def, []),
     "pl_scene_add_chamber": (pl_status, [POINTER(pl_scene), POINTER(pl_chamber_def), POINTER(c_int)]),
+    "pl_scene_bring_out": (pl_status, [POINTER(pl_scene), POINTER(c_double)]),
     "pl_scene_get_info": (pl_scene_info, [POINTER(pl_scene)]),
     "pl_scene_get_def": (pl_scene_def, [POINTER(pl_scene)]),
     "pl_scene_body": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_body_info)]),
@@ -1284,6 +1305,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_params_destroy": (None, [POINTER(pl_params)]),
     "pl_params_set": (pl_status, [POINTER(pl_params), pl_channel, c_int, c_int, POINTER(c_double)]),
     "pl_params_get": (pl_status, [POINTER(pl_params), pl_channel, c_int, c_int, POINTER(c_double)]),
+    "pl_devices": (None, [POINTER(pl_context), pl_device_fn, c_void_p]),
+    "pl_pair_forces": (pl_status, [POINTER(pl_scene), c_int, POINTER(pl_contact), POINTER(c_int), POINTER(POINTER(pl_pair_force))]),
     "pl_state_create": (pl_status, [POINTER(pl_scene), POINTER(POINTER(pl_state))]),
     "pl_state_copy": (pl_status, [POINTER(pl_scene), POINTER(pl_state), POINTER(pl_state)]),
     "pl_state_destroy": (None, [POINTER(pl_scene), POINTER(pl_state)]),

@@ -8,6 +8,7 @@ collection may come in any order; the C object goes when nobody holds its handle
 from __future__ import annotations
 
 import ctypes
+import logging
 import operator
 import os
 import threading
@@ -324,9 +325,17 @@ def fits(shape: Sequence[int], into: Sequence[int]) -> bool:
             and (0 not in into or 0 in shape))
 
 
+def array_of(value: ArrayLike, name: str) -> NDArray[Any]:
+    """value as an array, if its rows are of one length."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name}: expected rows of one length") from None
+
+
 def doubles(value: ArrayLike, shape: Sequence[int], name: str) -> Array:
     """value as float64 of this shape: the same memory if it fits already, broadcast if it can be."""
-    array = np.asarray(value)
+    array = array_of(value, name)
     if array.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected real numbers, got {array.dtype}")
     shape = tuple(shape)
@@ -374,7 +383,7 @@ def function_or_none(value: Any, name: str) -> Any:
 
 def rows(value: ArrayLike, width: int, name: str) -> Array:
     """value as float64 [any, width]."""
-    array = np.asarray(value)
+    array = array_of(value, name)
     if array.ndim != 2 or array.shape[1] != width:
         raise ValueError(f"{name}: expected shape [any, {width}], got {list(array.shape)}")
     return doubles(array, array.shape, name)
@@ -382,7 +391,7 @@ def rows(value: ArrayLike, width: int, name: str) -> Array:
 
 def integers(value: ArrayLike, shape: Sequence[int], name: str) -> NDArray[np.intc]:
     """value as C ints; -1 in the shape stands for any length."""
-    array = np.asarray(value)
+    array = array_of(value, name)
     if array.size == 0:
         array = array.astype(np.intc).reshape([max(n, 0) for n in shape])
     if array.dtype.kind not in "iu":
@@ -504,16 +513,21 @@ class Context(Owner):
         return Handle(self._core, pointer, destroy, (self._handle, *parents))
 
 
+def _tell(level: str, message: str) -> None:
+    logging.getLogger("pliant").log(getattr(logging, level.upper()), message)
+
+
 _default: Optional[Context] = None
 _default_lock = threading.Lock()
 
 
 def default_context() -> Context:
-    """The context of everything made without one. It is made at first use, with a thread per core."""
+    """The context of everything made without one. It is made at first use, with a thread per core, and its
+    warnings go to the logger "pliant" of Python's logging."""
     global _default
     with _default_lock:
         if _default is None or _default.closed or _default._core.lost:
-            _default = Context()
+            _default = Context(log=_tell)
         return _default
 
 

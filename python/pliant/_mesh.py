@@ -253,8 +253,8 @@ class Mesh(Owner):
     def to_meshio(self) -> Any:
         """The same as a meshio.Mesh; groups become point and cell sets."""
         import meshio
-        cells = [(kind, data.copy()) for kind, data in (("tetra", self.tets), ("triangle", self.triangles))
-                 if len(data)]
+        cells: list[Any] = [(kind, data.copy()) for kind, data in (("tetra", self.tets), ("triangle", self.triangles))
+                            if len(data)]
         kinds = {"tetra": "tet", "triangle": "triangle"}
         point_sets, cell_sets = {}, {}
         for name, (kind, index) in self.groups.items():

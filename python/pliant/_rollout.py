@@ -19,7 +19,7 @@ from ._library import (ArgumentError, Array, Owner, PathLike, double_p, doubles,
                        integer, lib, view)
 from ._mesh import plain
 from ._scene import Scene
-from ._state import State, StepInfo, contact_array
+from ._state import State, StepInfo, contact_array, pair_forces
 
 ADJOINT_SOLVERS = ("auto", "direct", "krylov", "semi_implicit")
 PRECONDITIONERS = ("none", "jacobi", "inverse", "woodbury", "lagged")
@@ -301,6 +301,22 @@ class Rollout(Owner):
                 return contact_array(found, count.value)
             finally:
                 lib.pl_free(self.scene._context._pointer, found)
+
+    def pair_forces(self) -> dict[tuple[str, str], dict[str, Array]]:
+        """Contact forces over time by pair, (body, other body) or (body, collider), from the tape.
+
+        Of each the arrays pressing [steps + 1], normal and friction [steps + 1, 3], N on the first of the
+        two: 0 where they do not touch. See PairForce.
+        """
+        found: dict[tuple[str, str], dict[str, Array]] = {}
+        for step in range(1, self.steps + 1):
+            for p in pair_forces(self.scene, self.contacts(step)):
+                table = found.setdefault((p.body, p.partner), {
+                    "pressing": np.zeros(self.steps + 1), "normal": np.zeros((self.steps + 1, 3)),
+                    "friction": np.zeros((self.steps + 1, 3))})
+                for name, rows in table.items():
+                    rows[step] = getattr(p, name)
+        return found
 
     def save(self, directory: PathLike, *, every: Optional[int] = None, volume: Optional[bool] = None,
              surface: Optional[bool] = None, colliders: Optional[bool] = None,

@@ -35,6 +35,18 @@ def _count(name: str, doc: str) -> Any:
     return property(get, doc=doc)
 
 
+def devices() -> dict[str, Optional[str]]:
+    """Where scenes can be computed (Scene's device): by name, why it cannot be used, or None if it can."""
+    found: dict[str, Optional[str]] = {}
+
+    def visit(_user: Any, name: bytes, fault: Optional[bytes]) -> None:
+        found[name.decode()] = fault.decode() if fault else None
+    context = default_context()
+    with context._core:
+        lib.pl_devices(context._pointer, _api.pl_device_fn(visit), None)
+    return found
+
+
 class Scene(Actuators, Owner):
     """Bodies, what holds and drives them, and what they touch.
 
@@ -52,6 +64,8 @@ class Scene(Actuators, Owner):
     body_friction: Coulomb's coefficient between bodies (0); of single pairs: set_body_pair.
     solver: "auto", "direct", "lagged" or "constant".
     integrator: "euler", or "bdf2" or "tr_bdf2", which are of second order in the time step.
+    device: "cpu", or where else steps and gradients are computed: "opencl", "opencl:<part of a name>"
+        (pliant.devices() lists them, docs/device.md says what they cover).
     """
 
     _what = "scene"
@@ -65,13 +79,13 @@ class Scene(Actuators, Owner):
                  max_splits: Optional[int] = None, contact_epsilon2: Optional[float] = None,
                  contact_margin: Optional[float] = None, body_contact: Optional[bool] = None,
                  body_friction: Optional[float] = None, solver: Optional[str] = None,
-                 integrator: Optional[str] = None,
+                 integrator: Optional[str] = None, device: Optional[str] = None,
                  context: Optional[Context] = None):
         d = lib.pl_scene_def_default()
         fill(d, WORDS, time_step=time_step, gravity=gravity, tolerance=tolerance,
              max_iterations=max_iterations, max_splits=max_splits, contact_epsilon2=contact_epsilon2,
              contact_margin=contact_margin, body_contact=body_contact, body_friction=body_friction,
-             solver=solver, integrator=integrator)
+             solver=solver, integrator=integrator, device=device)
         self._create(context, lambda ctx, out: lib.pl_scene_create(ctx, d, out))
 
     def _create(self, context: Optional[Context], call: Callable[[Any, Any], int]) -> None:
@@ -360,6 +374,18 @@ class Scene(Actuators, Owner):
             if friction is not None:
                 core.check(lib.pl_scene_set_body_friction(self._pointer, a, b, real(friction, "friction")))
             self._changes += 1
+
+    def bring_out(self) -> float:
+        """Shifts bodies, as wholes, out of what they start inside of; returns by how far at most, m.
+
+        Neither strains nor velocities change. Before attachments and cables are added. An ArgumentError
+        names what is left where there is no such way out, and all is as it was.
+        """
+        farthest = ctypes.c_double()
+        with self._core as core:
+            core.check(lib.pl_scene_bring_out(self._pointer, farthest))
+            self._changes += 1
+        return farthest.value
 
     @staticmethod
     def _table(table: Optional[Table], width: int, name: str) -> tuple[Any, Any]:

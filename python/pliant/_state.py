@@ -43,6 +43,35 @@ class StepInfo:
     milliseconds: tuple[float, ...]  #: of the stages pliant.STAGES
 
 
+@dataclass(frozen=True)
+class PairForce:
+    """What a body feels from another, or from a collider, by all their contacts together, N."""
+
+    body: str
+    partner: str  #: a body added later, or the same; or a collider
+    collider: bool  #: whether the partner is one
+    contacts: int
+    pressing: float  #: the sum of normal forces' sizes
+    normal: Array  #: [3] the sum of normal forces on the body,
+    friction: Array  #: [3] and that of friction; the partner feels the opposite
+
+
+def pair_forces(scene: Scene, contacts: NDArray[Any]) -> list[PairForce]:
+    """Contacts of a scene, as State.contacts has them, by pair: those with bodies first."""
+    count, out = ctypes.c_int(), ctypes.POINTER(_api.pl_pair_force)()
+    bodies, colliders = [b.name for b in scene.bodies], [c.name for c in scene.colliders]
+    contacts = np.ascontiguousarray(contacts)
+    pointer = ctypes.cast(contacts.ctypes.data, ctypes.POINTER(_api.pl_contact))
+    with scene._core as core:
+        core.check(lib.pl_pair_forces(scene._pointer, len(contacts), pointer, count, out))
+        try:
+            return [PairForce(bodies[p.body], bodies[p.other] if p.other >= 0 else colliders[p.collider],
+                              p.other < 0, p.contacts, p.pressing, np.array(p.normal), np.array(p.friction))
+                    for p in out[:count.value]]
+        finally:
+            lib.pl_free(scene._context._pointer, out)
+
+
 def contact_array(pointer: Any, count: int) -> NDArray[Any]:
     """A copy of `count` pl_contacts."""
     layout: Any = np.dtype(_api.pl_contact)
@@ -135,6 +164,11 @@ class State(Owner):
         with self._core:
             state = self._pointer.contents
             return contact_array(state.contacts, state.contact_count)
+
+    @property
+    def pair_forces(self) -> list[PairForce]:
+        """The contact forces of the last step by pair of bodies, or of a body and a collider."""
+        return pair_forces(self._scene, self.contacts)
 
     @property
     def live(self) -> Array:

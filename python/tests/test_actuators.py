@@ -38,6 +38,18 @@ def test_bending(arm):
     assert arm.get("muscle_stiffness").tolist() == [1e5, 1e5]
 
 
+def test_several_paths(context):
+    with pliant.Scene(gravity=(0, 0, 0), context=context) as scene:
+        scene.add_body(pliant.Mesh.bar(0.3, 0.1, 0.1, 0.05, context=context))
+        strands = [[[0, y, z], [0.3, y, z]] for y, z in ((-0.025, 0.025), (0.025, 0.025), (0, -0.025))]
+        scene.add_muscle(0, paths=strands, radius=0.02)
+        for strand in strands:
+            scene.add_muscle(0, path=strand, radius=0.02)
+        with scene.rollout(3, activation=[0.3, 0, 0, 0]) as one, \
+                scene.rollout(3, activation=[0, 0.3, 0.3, 0.3]) as three:
+            np.testing.assert_allclose(one.q, three.q, atol=1e-9)
+
+
 def test_gradient(arm):
     result = pliant.check(arm, centre_loss(4), 4, wanted=["activation", "muscle_stiffness"])
     assert result.ok and all(c.verdict == "passed" for c in result.checks), str(result)
@@ -50,8 +62,14 @@ def test_gradient(arm):
     (dict(direction=(0, 0, 0)), r"directions\[0\] has length 0"),
     (dict(), "directions: expected one"),
     (dict(path=[[0, 0, 5], [1, 0, 5]], radius=0.1), "the rest shape reaches from"),
+    (dict(paths=[[[0, 0, 0], [1, 0, 0]], [[0, 0, 0]]], radius=0.1), r"paths\[1\]: one point"),
+    (dict(paths=[[[0, 0, 0], [1, 0]]], radius=0.1), r"paths\[0\]: expected rows of one length"),
+    (dict(paths=[[[0, 0, 0], [np.nan, 0, 0]]], radius=0.1), r"paths\[0\]\[1\]\[0\] is not finite"),
+    (dict(paths=[], direction=(1, 0, 0)), "paths: expected at least one"),
+    (dict(path=[[0, 0, 0], [1, 0, 0]], paths=[[[0, 0, 0], [1, 0, 0]]]), "got both"),
     (dict(direction=(1, 0, 0), activation=1.0), "activation = 1"),
     (dict(direction=(1, 0, 0), law="pull"), "law"),
+    (dict(direction=(1, 0, 0), table=([0, 1], [0.1])), "table: 1 values for 2 times"),
     (dict(direction=(1, 0), activation=0.1), r"directions: expected shape \[any, 3\]"),
 ])
 def test_refused(arm, given, message):

@@ -201,6 +201,14 @@ def test_a_failed_step_leaves_the_state(slide):
     np.testing.assert_array_equal(state.q, before)
 
 
+def test_warnings_go_to_logging(caplog):
+    scene = pliant.Scene()
+    scene.add_body(pliant.Mesh.box((0.1, 0.1, 0.1), cell=0.1), poisson=0.48)
+    scene.step(scene.state())
+    assert [(r.name, r.levelname) for r in caplog.records] == [("pliant", "WARNING")]
+    assert "mean_volume" in caplog.text
+
+
 def test_log(tmp_path):
     heard = []
     context = pliant.Context(threads=1, log=lambda level, text: heard.append((level, text)), log_level="debug")
@@ -256,12 +264,37 @@ def test_bodies_touch_each_other(context):
     side = np.where(between["vertex"][:, 0] >= len(scene.bodies[0].mesh.vertices), 1, -1)
     carried = (side * between["force_normal"] * between["normal"][:, 2]).sum()
     assert carried == pytest.approx(9.81, rel=0.02)  # a litre of water's weight, faces being nearly level
+    blocks, ground = state.pair_forces
+    assert (blocks.body, blocks.partner, ground.body, ground.partner) == ("body0", "body1", "body0", "collider0")
+    assert ground.collider and not blocks.collider and ground.contacts > 0
+    assert (blocks.normal + blocks.friction)[2] == pytest.approx(-9.81, rel=1e-3)
+    assert (ground.normal + ground.friction)[2] == pytest.approx(5 * 9.81, rel=1e-3)
+    over_time = scene.rollout(3, state).pair_forces()
+    assert set(over_time) == {("body0", "body1"), ("body0", "collider0")}
+    assert over_time["body0", "collider0"]["normal"][1:, 2] == pytest.approx(5 * 9.81, rel=1e-2)
     assert scene.get("body_friction").shape == (2, 2)
     overlapping = pliant.Scene(body_contact=True, context=context)
     for _ in range(2):
         overlapping.add_body(upper, young=1e5)
     with pytest.raises(pliant.ArgumentError, match="apart"):
         overlapping.step(overlapping.state())
+
+
+def test_starts_are_brought_out(context):
+    scene = pliant.Scene(body_contact=True, context=context)
+    box = pliant.Mesh.box((0.1, 0.1, 0.1), 0.05, context=context)
+    scene.add_body(box, velocity=(0, 0.5, 0))
+    scene.add_body(box.transform(translation=(0.01, 0.02, 0.09)))
+    scene.add_collider("half_space", position=(0, 0, 0.02), friction=0)
+    with pytest.raises(pliant.ArgumentError, match="0.02 m inside"):
+        scene.step(scene.state())
+    before = scene.state()
+    assert scene.bring_out() == pytest.approx(0.031, abs=1e-3)
+    state = scene.state()
+    shift = state.q - before.q
+    assert np.ptp(shift[:27], axis=0).max() < 1e-15 and (state.v == before.v).all()
+    scene.step(state)
+    assert abs(state.v[:27] - (0, 0.5, 0)).max() < 0.1
 
 
 def test_pins_along_a_normal_leave_the_rest_free(context):
@@ -277,3 +310,30 @@ def test_pins_along_a_normal_leave_the_rest_free(context):
     scene.step(state)
     assert abs(state.q - start)[:, 1].max() < 1e-6
     np.testing.assert_allclose(state.q[:, 0] - start[:, 0], 0.01, rtol=1e-6)
+
+
+def test_devices():
+    found = pliant.devices()
+    assert found["cpu"] is None and found["reference"] is None
+    assert any(name.startswith("opencl") for name in found)
+
+
+def test_a_device_steps_as_the_host(context):
+    ends = []
+    for device in (None, "reference"):
+        scene = pliant.Scene(device=device, context=context)
+        block = pliant.Mesh.box((0.12, 0.12, 0.06), cell=0.06, context=context).transform(translation=(0, 0, 1e-4))
+        scene.add_body(block, young=1e6, velocity=(0.5, 0, 0))
+        scene.add_collider("half_space", friction=0.2)
+        rollout = scene.rollout(5)
+        gradient = rollout.backward({5: np.ones((scene.vertex_count, 3))})
+        ends.append((rollout.q[-1], gradient.friction))
+    assert np.abs(ends[0][0] - ends[1][0]).max() < 1e-8
+    assert ends[1][1] == pytest.approx(ends[0][1], rel=1e-6)
+
+
+def test_a_device_that_is_not_there(context):
+    scene = pliant.Scene(device="abacus", context=context)
+    scene.add_body(pliant.Mesh.box((0.1, 0.1, 0.1), cell=0.1, context=context))
+    with pytest.raises(pliant.ArgumentError, match="abacus"):
+        scene.rollout(1)

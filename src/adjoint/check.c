@@ -8,7 +8,9 @@
 
 #include <float.h>
 
-#define ROUGH 0.03 /* of what the loss bends by over ten times the step: smooth ones by 0.01 */
+#define LOOSER 10    /* times the tolerance: what that changes the loss by is its noise */
+#define LITTLE 1e-10 /* of the loss: noise beyond this hides derivatives that are not nothing */
+#define ROUGH  0.03  /* of what the loss bends by over ten times the step: smooth ones by 0.01 */
 
 typedef struct check {
     pl_context *ctx;
@@ -17,11 +19,13 @@ typedef struct check {
     pl_rollout *rollout; /* unperturbed, with its tape */
     pl_gradient *gradient;
     pl_check_result *result;
-    double value;             /* of the loss, being summed */
-    double *dq, *dv;          /* [n, 3] of a loss term */
-    double *previous;         /* [n, 3] positions a step ago */
-    double *previous_pose;    /* [collider_count, 7] */
-    int *active, *was_active; /* [n, collider_count] in this step and the one before */
+    double value;          /* of the loss, being summed */
+    double noise;          /* of the loss: its rounding, and what solves to a tolerance leave of it */
+    double *dq, *dv;       /* [n, 3] of a loss term */
+    double *previous;      /* [n, 3] positions a step ago */
+    double *previous_pose; /* [collider_count, 7] */
+    int *active, *was_active; /* [n, collider_count + body_count] by vertex and whom it touches, in this
+                                 step and the one before */
     int done, total;          /* rollouts */
 } check;
 
@@ -102,7 +106,24 @@ static double friction_of(const check *c, const pl_contact *p)
                             : of[PL_BODY_FRICTION][first * scene->body_count + second];
 }
 
-/* One of several vertices; whether it touched before is not known. */
+/* Marks the vertices of an active contact with whom they touch; whether none of them did before. */
+static bool is_new(check *c, const pl_contact *p)
+{
+    const pl_scene *scene = c->trial.sim->scene;
+    int partners = scene->collider_count + scene->body_count;
+    int both = scene->body_of[p->vertex[0]] + scene->body_of[p->vertex[p->count - 1]];
+    bool known = false;
+    for (int k = 0; k < p->count; k++) {
+        int partner = p->collider >= 0 ? p->collider
+                                       : scene->collider_count + both - scene->body_of[p->vertex[k]];
+        size_t place = (size_t)p->vertex[k] * (size_t)partners + (size_t)partner;
+        known |= c->was_active[place];
+        c->active[place] = 1;
+    }
+    return !known;
+}
+
+/* One of several vertices. */
 static void classify_shared(check *c, const pl_state *state, const pl_contact *p)
 {
     const pl_sim *sim = c->trial.sim;
@@ -124,6 +145,7 @@ static void classify_shared(check *c, const pl_state *state, const pl_contact *p
         pl_axpy3(-1, drift, moved);
     }
     double mu = friction_of(c, p);
+    r->impact += is_new(c, p);
     pl_axpy3(-pl_dot3(moved, p->normal), p->normal, moved);
     if (rho * (mu * p->force_normal - pl_norm3(p->force_tangent)) < pl_norm3(moved))
         r->slip++;
@@ -137,9 +159,9 @@ static void classify(check *c, const pl_state *state, const pl_step_info *info)
 {
     const pl_sim *sim = c->trial.sim;
     pl_check_regimes *r = &c->result->regimes, before = *r;
-    int colliders = sim->scene->collider_count;
+    size_t partners = (size_t)(sim->scene->collider_count + sim->scene->body_count);
     double h = c->trial.params->values->def.time_step;
-    memset(c->active, 0, sizeof(int) * (size_t)sim->scene->vertex_count * (size_t)colliders);
+    memset(c->active, 0, sizeof(int) * (size_t)sim->scene->vertex_count * partners);
     for (int k = 0; k < state->contact_count; k++) {
         const pl_contact *p = &state->contacts[k];
         if (p->count > 1) {
@@ -147,11 +169,9 @@ static void classify(check *c, const pl_state *state, const pl_step_info *info)
             continue;
         }
         double rho = h * h / sim->matter.mass[p->vertex[0]];
-        int place = p->vertex[0] * colliders + p->collider;
         if (rho * p->force_normal <= p->gap)
             continue;
-        c->active[place] = 1;
-        r->impact += !c->was_active[place];
+        r->impact += is_new(c, p);
         if (slips(c, state, p, rho))
             r->slip++;
         else
@@ -317,29 +337,46 @@ static double roughness(const pl_check_row *row, const double *bends, int s)
     return most > ROUGH * bends[s - 1] ? most / row->steps[s] : 0;
 }
 
-/* How far the difference of step s is from its neighbour, or may be off by the loss's own rounding. */
-static double doubt(const pl_check_row *row, double loss, int s)
+/* What smaller steps say against the difference of step s, beyond what noise makes of them: another
+ * slope, or a loss so jagged there that no larger step shows what its slope is. Bends of a step and of
+ * smaller ones tell what noise there is, unless they are jags. What speaks against all of the
+ * difference leaves nothing known. */
+static double contradiction(const pl_check_row *row, const double *bends, double noise, int s)
 {
-    return fmax(fabs(row->differences[s] - row->differences[s - 1]),
-                DBL_EPSILON * fabs(loss) / row->steps[s]);
+    double most = 0, seen = 0;
+    for (int k = row->step_count - 1; k > s; k--) {
+        double apart = fabs(row->differences[k] - row->differences[s]);
+        double jag = bends[k] > ROUGH * bends[k - 1] ? bends[k] - 2 * noise : 0;
+        seen = fmax(seen, bends[k]);
+        most = fmax(most, fmax(apart - 2 * fmin(noise, seen) / row->steps[k], jag / row->steps[k]));
+    }
+    return most <= fabs(row->differences[s]) ? most : INFINITY;
 }
 
-/* The difference with the least doubt, and the verdict. Derivatives that the loss's rounding over
+/* How far the difference of step s is from its neighbour, or may be off by the loss's own noise. */
+static double doubt(const pl_check_row *row, double noise, int s)
+{
+    return fmax(fabs(row->differences[s] - row->differences[s - 1]), noise / row->steps[s]);
+}
+
+/* The difference with the least doubt, and the verdict. Derivatives that the loss's noise over
  * the largest step would hide are zero to all purposes, and agree with a difference that is no more
  * than noise. */
-static void judge(const pl_check_def *def, pl_check_row *row, const double *bends, double loss,
-                  double typical)
+static void judge(const check *c, pl_check_row *row, const double *bends, double typical)
 {
-    int best = 1;
+    const pl_check_def *def = c->def;
+    double noise = c->noise, rounding = DBL_EPSILON * fabs(c->result->loss);
+    int best = 1; /* by what is certain: the noise is what it may be at most */
     for (int s = 2; s < row->step_count; s++)
-        if (doubt(row, loss, s) < doubt(row, loss, best))
+        if (doubt(row, rounding, s) < doubt(row, rounding, best))
             best = s;
     row->difference = row->differences[best];
     row->step = row->steps[best];
-    row->uncertainty = fmax(doubt(row, loss, best), roughness(row, bends, best));
+    row->uncertainty = fmax(doubt(row, noise, best),
+                            fmax(roughness(row, bends, best), contradiction(row, bends, noise, best)));
     double scale =
         fmax(fmax(fabs(row->adjoint), fabs(row->tangent)), fmax(fabs(row->difference), typical));
-    double hidden = DBL_EPSILON * fabs(loss) / def->step;
+    double hidden = fmin(noise, LITTLE * fabs(c->result->loss)) / def->step;
     bool zero = fabs(row->adjoint) <= hidden && fabs(row->tangent) <= hidden &&
                 fabs(row->difference) <= fmax(hidden, 3 * row->uncertainty);
     if (!zero) {
@@ -373,7 +410,7 @@ static pl_status check_direction(check *c, const pl_knob *k, int index, double *
         row->steps[s] = e;
         PL_TRY(difference(c, k, d, row->one_sided, e, &row->differences[s], &bends[s]));
     }
-    judge(c->def, row, bends, result->loss, sqrt(typical));
+    judge(c, row, bends, sqrt(typical));
     result->row_count++;
     result->failed += row->verdict == PL_CHECK_FAILED;
     result->unresolved += row->verdict == PL_CHECK_UNRESOLVED;
@@ -396,6 +433,28 @@ done:
     pl_free(c->ctx, d);
     pl_knob_free(c->ctx, &knob);
     return status;
+}
+
+/* What solves to a tolerance leave of the loss: what it changes by with one of ten times that. */
+static pl_status find_noise(check *c)
+{
+    pl_values *values;
+    pl_status status = PL_OK;
+    pl_rollout *rollout = NULL;
+    PL_TRY(pl_params_edit(c->trial.params, &values));
+    double tolerance = values->def.tolerance;
+    values->def.tolerance = fmin(LOOSER * tolerance, 0.5);
+    c->value = 0;
+    if (!loss_term(c, 0, c->trial.state->q, c->trial.state->v))
+        status = pl_fail(c->ctx, PL_ERROR_INTERRUPTED, "the loss stopped the check");
+    else
+        status = pl_trial_run(&c->trial, false, add_term, c, &rollout);
+    pl_rollout_destroy(rollout);
+    PL_TRY(status);
+    c->noise = fmax(DBL_EPSILON * fabs(c->result->loss), fabs(c->value - c->result->loss));
+    PL_TRY(pl_params_edit(c->trial.params, &values));
+    values->def.tolerance = tolerance;
+    return pl_state_copy(c->trial.sim->scene, c->trial.start, c->trial.state);
 }
 
 /* The unperturbed rollout and its gradient. */
@@ -424,7 +483,8 @@ static pl_status allocate(check *c, pl_sim *sim, const pl_state *start)
     pl_status status = PL_OK;
     const pl_scene *scene = sim->scene;
     size_t n3 = 3 * (size_t)sim->scene->vertex_count,
-           pairs = (size_t)sim->scene->vertex_count * (size_t)scene->collider_count;
+           pairs =
+               (size_t)sim->scene->vertex_count * (size_t)(scene->collider_count + scene->body_count);
     int kinds = 0;
     pl_values *values;
     PL_CHECK(pl_trial_create(sim, start, &c->def->inputs, c->def->steps, &c->trial), done);
@@ -456,6 +516,7 @@ pl_status pl_check(pl_sim *sim, const pl_state *start, const pl_check_def *def, 
     PL_TRY(check_def(sim->ctx, def));
     PL_CHECK(allocate(&c, sim, start), done);
     PL_CHECK(sweep(&c), done);
+    PL_CHECK(find_noise(&c), done);
     for (int k = 0; k < PL_CHANNEL_COUNT; k++)
         if (is_wanted(&c, k))
             PL_CHECK(check_channel(&c, (pl_channel)k), done);

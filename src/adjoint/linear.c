@@ -2,6 +2,7 @@
 #include "adjoint/linear.h"
 
 #include "adjoint/precondition.h"
+#include "contact/geometry.h"
 #include "core/vec.h"
 #include "rows/rows.h"
 
@@ -59,8 +60,8 @@ pl_status pl_linear_create(pl_sim *sim, const pl_adjoint_def *def, pl_linear *ou
                        .scene = scene,
                        .n = scene->vertex_count,
                        .def = def ? *def : pl_adjoint_def_default(),
-                       .shapes = sim->solver.shapes,
                        .sub = {.scene = scene,
+                               .shapes = sim->solver.shapes,
                                .pattern = sim->model->pattern,
                                .surface = sim->model->surface,
                                .offset = sim->model->offset,
@@ -74,7 +75,7 @@ pl_status pl_linear_create(pl_sim *sim, const pl_adjoint_def *def, pl_linear *ou
         PL_CHECK(pl_matrix_create(sim->model, &sim->sweep_meter, &sim->sweep_matrix), done);
     out->matrix = &sim->sweep_matrix;
     pl_matrix_forget(out->matrix);
-    PL_CHECK(pl_delassus_create(ctx, out->n, &out->delassus), done);
+    PL_CHECK(pl_delassus_create(ctx, out->n, sim->model->part_of, &out->delassus), done);
     PL_NEW(ctx, out->u, 3 * out->n, done);
     PL_NEW(ctx, out->work, 3 * out->n, done);
     if (out->def.preconditioner == PL_PRECONDITION_JACOBI)
@@ -106,6 +107,7 @@ void pl_linear_free(pl_linear *l)
     pl_delassus_free(l->ctx, &l->delassus);
     pl_schur_free(l->ctx, &l->schur);
     pl_firm_free(l->ctx, &l->firm);
+    pl_condensed_free(l->ctx, &l->condensed);
     pl_contact_set_free(l->ctx, &l->turned);
     pl_krylov_free(l->ctx, &l->krylov);
 }
@@ -143,7 +145,7 @@ done:
 static pl_status place_contacts(pl_linear *l, const pl_tape_entry *entry)
 {
     pl_contact_set *set = &l->contacts;
-    pl_obstacles o = pl_substep_obstacles(&l->sub, l->shapes);
+    pl_obstacles o = pl_substep_obstacles(&l->sub);
     pl_contact_set_clear(set);
     for (int c = 0; c < entry->contact_count; c++)
         PL_TRY(pl_tape_place(&l->sub, &o, entry, c, set));
@@ -187,7 +189,27 @@ pl_status pl_linear_setup(pl_linear *l, const pl_tape_entry *entry)
     pl_rows_place(&l->sub, q, &l->contacts);
     linearise_laws(l);
     l->unfolded = false;
-    return pl_precondition_setup(l);
+    return l->device ? PL_OK : pl_precondition_setup(l);
+}
+
+/* What frames that follow their vertices add for contact c: C and -h^2 B (contact/geometry.h), or their
+ * transposes; a = d_delta^T w then, or d_delta to be added to. */
+static void apply_turn(const pl_linear *l, int c, const double *x, double a[3], double *y)
+{
+    const pl_contact_point *p = &l->contacts.points[c];
+    size_t v = 3 * (size_t)p->vertex;
+    double h2 = l->sub.h * l->sub.h, f[3], by[3] = {0};
+    if (!p->follows)
+        return;
+    if (l->transposed) {
+        for (size_t k = 0; k < 3; k++)
+            f[k] = -h2 * x[v + k];
+        pl_geometry_pull_turn(p, p->lambda, l->u + v, a, f, y + v);
+        return;
+    }
+    pl_geometry_push_turn(p, p->lambda, l->u + v, x + v, by, f);
+    pl_axpy3(-h2, f, y + v);
+    pl_axpy3(1, by, a);
 }
 
 /* y = (tangent or adjoint matrix) x; contact rows are scaled by 1/rho (and h^2) to the size of E's. */
@@ -205,11 +227,13 @@ static pl_status apply(void *user, const double *x, double *y)
         if (l->transposed) {
             pl_mat3_tvec(law->d_delta, w, a);
             pl_contact_scatter(&l->contacts, c, 1, a, y);
+            apply_turn(l, c, x, a, y);
             pl_mat3_tvec(law->d_lambda, w, out);
             for (int k = 0; k < 3; k++)
                 out[k] = (out[k] - h2 * at[k]) / l->rho[c];
         } else {
             pl_contact_scatter(&l->contacts, c, -h2, w, y);
+            apply_turn(l, c, x, at, y);
             pl_mat3_vec(law->d_lambda, w, out);
             pl_mat3_vec(law->d_delta, at, a);
             for (int k = 0; k < 3; k++)
@@ -271,15 +295,15 @@ static pl_status solve_once(pl_linear *l, double tolerance, int most, pl_krylov_
  * while. */
 static pl_status solve_lagging(pl_linear *l, int fresh, pl_krylov_result *out)
 {
-    double patience = pl_precondition_patience(l);
-    int most = fresh + (int)(l->age == 1 ? 0.5 * patience : patience);
+    double price = pl_precondition_price(l);
+    int most = fresh + (int)(l->ledger.uses == 1 ? 0.5 * price : price);
     PL_TRY(solve_once(l, l->def.tolerance, pl_smaller(most, l->def.max_iterations), out));
     l->iterations += out->iterations;
     if (out->converged) {
-        l->last_hold = l->age == 1 ? 0 : l->last_hold;
+        l->last_hold = l->ledger.uses == 1 ? 0 : l->last_hold;
         return PL_OK;
     }
-    if (l->age == 1)
+    if (l->ledger.uses == 1)
         l->hold = l->last_hold = l->last_hold ? LONGER_HOLD * l->last_hold : FIRST_HOLD;
     return pl_precondition_refresh(l);
 }
@@ -368,7 +392,7 @@ static pl_status finish(pl_linear *l, pl_krylov_result *result, double *error)
 {
     double tolerance = l->def.tolerance;
     PL_TRY(refine(l, result, error));
-    if (!result->converged && (l->age > 0 || l->matrix->fold.count > 0)) {
+    if (!result->converged && (l->ledger.uses > 0 || l->matrix->fold.count > 0)) {
         l->unfolded = true;
         PL_TRY(pl_precondition_refresh(l));
         PL_TRY(solve_again(l, tolerance, result, error));
@@ -383,8 +407,69 @@ static pl_status finish(pl_linear *l, pl_krylov_result *result, double *error)
     return PL_OK;
 }
 
+/* error: as far as it is known, or 0. */
+static pl_status refuse(const pl_linear *l, const pl_krylov_result *result, double error)
+{
+    char known[64] = "";
+    if (error > 0)
+        snprintf(known, sizeof known, "its answer is known to about %.2g, ", error);
+    return pl_fail(l->ctx, PL_ERROR_CONVERGENCE,
+                   "step %d: the linearised system reached a relative residual of %.2g in %d "
+                   "iterations, %snot %.2g (%d contacts)",
+                   l->sub.step + 1, result->residual, result->iterations, known, l->def.tolerance,
+                   l->contacts.count);
+}
+
+/* A^-1 of rows that may be of very different sizes. */
+static void scaled_inverse(const double a[9], double inverse[9])
+{
+    double rows[9], size[3];
+    for (int r = 0; r < 3; r++) {
+        size[r] = pl_norm3(a + 3 * r);
+        for (int k = 0; k < 3; k++)
+            rows[3 * r + k] = a[3 * r + k] / size[r];
+    }
+    pl_inverse3(rows, inverse);
+    for (int k = 0; k < 9; k++)
+        inverse[k] /= size[k % 3];
+}
+
+/* The same on a device, which tells z and what pulls on the contacts' rows, y = Dd^T w. */
+static pl_status solve_on_device(pl_linear *l)
+{
+    size_t n3 = 3 * (size_t)l->n;
+    pl_device_answer answer;
+    PL_TRY(pl_on_device_adjoint(l->device, &l->sub, &l->contacts, l->q, l->rhs, l->def.contact_epsilon2,
+                                l->def.tolerance, l->def.max_iterations, l->solution, l->motion,
+                                &answer));
+    for (int c = 0; c < l->contacts.count; c++) {
+        double by[9], inverse[9], *w = l->solution + n3 + 3 * (size_t)c;
+        /* Rows of no friction pull on nothing. */
+        memcpy(by, l->laws[c].d_delta, sizeof by);
+        for (int k = 3; k < 9 && l->contacts.points[c].law.mu == 0; k += 4)
+            by[k + 1] = 1;
+        scaled_inverse(by, inverse);
+        pl_mat3_tvec(inverse, l->motion + 3 * c, w);
+    }
+    l->iterations += answer.iterations;
+    l->factorizations += answer.factorizations;
+    l->max_iterations = answer.iterations > l->max_iterations ? answer.iterations : l->max_iterations;
+    l->residual = fmax(l->residual, answer.residual);
+    l->error = fmax(l->error, answer.error);
+    if (!answer.converged)
+        return pl_fail(l->ctx, PL_ERROR_CONVERGENCE,
+                       "step %d: the linearised system reached a relative residual of %.2g in %d "
+                       "iterations on the device, its answer is known to about %.2g, not %.2g (%d "
+                       "contacts); device \"cpu\" has more ways",
+                       l->sub.step + 1, answer.residual, answer.iterations, answer.error,
+                       l->def.tolerance, l->contacts.count);
+    return PL_OK;
+}
+
 pl_status pl_linear_solve(pl_linear *l, bool transposed)
 {
+    if (l->device)
+        return solve_on_device(l);
     pl_krylov_result result = {0};
     double error = 0;
     int fresh = l->contacts.count > 0 ? FRESH_GMRES : FRESH_CG;
@@ -394,7 +479,7 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
     if (lifted)
         PL_TRY(lift_pinned(l));
     double norm = normalise(l);
-    if (l->def.preconditioner == PL_PRECONDITION_LAGGED && l->age > 0)
+    if (l->def.preconditioner == PL_PRECONDITION_LAGGED && l->ledger.uses > 0)
         PL_TRY(solve_lagging(l, fresh, &result));
     if (!result.converged) {
         PL_TRY(solve_once(l, l->def.tolerance, l->def.max_iterations, &result));
@@ -406,20 +491,11 @@ pl_status pl_linear_solve(pl_linear *l, bool transposed)
     cblas_dscal(size, norm, l->solution, 1);
     if (lifted)
         cblas_daxpy(size, 1, l->lift, 1, l->solution, 1);
-    l->last_excess = result.iterations > fresh ? result.iterations - fresh : 0;
-    l->excess += l->last_excess;
-    l->age++;
+    pl_ledger_count(&l->ledger, result.iterations, fresh, 1);
     l->max_iterations = result.iterations > l->max_iterations ? result.iterations : l->max_iterations;
     l->residual = fmax(l->residual, result.residual);
     l->error = fmax(l->error, error);
-    if (!result.converged)
-        return pl_fail(
-            l->ctx, PL_ERROR_CONVERGENCE,
-            "step %d: the linearised system reached a relative residual of %.2g in %d iterations, its "
-            "answer is known to about %.2g, not %.2g (%d contacts)",
-            l->sub.step + 1, result.residual, result.iterations, error, l->def.tolerance,
-            l->contacts.count);
-    return PL_OK;
+    return result.converged ? PL_OK : refuse(l, &result, error);
 }
 
 void pl_linear_pull(const pl_linear *l, int c, double a[3])

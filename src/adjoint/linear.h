@@ -13,6 +13,7 @@
 
 #include "contact/solve.h"
 #include "linalg/krylov.h"
+#include "linalg/ledger.h"
 #include "sim/rollout.h"
 
 typedef struct pl_linear {
@@ -20,13 +21,13 @@ typedef struct pl_linear {
     const pl_scene *scene;
     int n;
     pl_adjoint_def def;
+    pl_on_device *device;    /* that the adjoint is solved on; NULL: here */
     pl_matrix *matrix;       /* E, and the factor that preconditions it; the sim's, for sweeps */
     pl_contact_set contacts; /* of the substep, with the tape's forces */
     pl_delassus delassus;
-    pl_collider *const *shapes; /* the sim's */
-    pl_substep sub;             /* the substep, with q0, v0, drive, poses */
-    const double *q;            /* [n, 3] its solution */
-    double *u;                  /* [n, 3] q - q0 */
+    pl_substep sub;  /* the substep, with q0, v0, drive, poses */
+    const double *q; /* [n, 3] its solution */
+    double *u;       /* [n, 3] q - q0 */
 
     int contact_capacity;
     pl_law_linear *laws;     /* [m] Dd, Dl */
@@ -39,7 +40,9 @@ typedef struct pl_linear {
     double *wide;            /* [3 m, 3 m] the LU of S in double precision, */
     int *wide_pivot;         /* [3 m] */
     int wide_capacity;       /* contacts */
-    bool through_wide;       /* if used: where single precision has not digits enough */
+    pl_condensed condensed;  /* or, where that pays, of the touched vertices' motion, */
+    bool through_condensed;  /* then; */
+    bool through_wide;       /* if either is used: where single precision has not digits enough */
     double *stiff;           /* [m, 9] K as springs have it (folded.h), */
     int spring_capacity;
     pl_spring *springs;       /* and those */
@@ -62,11 +65,9 @@ typedef struct pl_linear {
     double *lift;           /* [3 n + 3 m] the part of a tangent's solution that pins give */
     double *work;           /* [n, 3] */
     bool transposed;
-    int excess;      /* iterations spent since the factor was made beyond what a fresh one takes, */
-    int last_excess; /* and in the last substep */
-    int age;         /* substeps solved with the factor: 0 = it was made for this one */
-    int hold;        /* substeps for which factors are made anew without trying, */
-    int last_hold;   /* and how many they were last time */
+    pl_ledger ledger; /* whether a new factor is worth it, in iterations; uses are substeps */
+    int hold;         /* substeps for which factors are made anew without trying, */
+    int last_hold;    /* and how many they were last time */
     int iterations, max_iterations, factorizations;
     double residual; /* largest so far, */
     double error;    /* and estimate of how far answers are off, of their size */

@@ -91,7 +91,7 @@ static pl_status factor_contacts(pl_linear *l, bool *singular)
     if (l->through_firm)
         return pl_delassus_product(ctx, d, m, PL_PRODUCT_STIFFNESS, &l->stiffness);
     PL_TRY(pl_schur_reserve(ctx, &l->schur, l->contact_capacity));
-    pl_schur_factor(ctx, &l->schur, m, l->laws, d->single, WEAK);
+    pl_schur_factor(ctx, &l->schur, m, l->laws, pl_delassus_single(ctx, d), WEAK);
     *singular = l->schur.count == 0;
     if (suits)
         pl_delassus_regret(d, (2.0 / 3.0) * pow(l->schur.size, 3));
@@ -119,7 +119,8 @@ static bool is_wedged(const pl_linear *l)
     return false;
 }
 
-pl_status pl_precondition_widen(pl_linear *l)
+/* The LU of S itself. */
+static pl_status factor_wide(pl_linear *l)
 {
     pl_context *ctx = l->ctx;
     pl_status status = PL_OK;
@@ -137,16 +138,28 @@ pl_status pl_precondition_widen(pl_linear *l)
                             l->wide_pivot) != 0)
         return pl_fail(ctx, PL_ERROR_NUMERIC, "step %d: the contact block is singular",
                        l->sub.step + 1);
-    l->through_wide = true;
 done:
     return status;
 }
 
-static void solve_wide(const pl_linear *l, double *x)
+pl_status pl_precondition_widen(pl_linear *l)
+{
+    l->through_condensed =
+        l->condensed.pays && pl_condensed_factor(l->ctx, &l->condensed, &l->delassus, l->laws);
+    if (!l->through_condensed)
+        PL_TRY(factor_wide(l));
+    l->through_wide = true;
+    return PL_OK;
+}
+
+static void solve_wide(pl_linear *l, double *x)
 {
     int size = 3 * l->contacts.count;
-    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, l->transposed ? 'T' : 'N', size, 1, l->wide, size,
-                        l->wide_pivot, x, size);
+    if (l->through_condensed)
+        pl_condensed_solve(&l->condensed, &l->delassus, l->transposed, x, x);
+    else
+        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, l->transposed ? 'T' : 'N', size, 1, l->wide, size,
+                            l->wide_pivot, x, size);
 }
 
 /* x [3 m] <- S^-1 x, or S^-T x */
@@ -164,13 +177,14 @@ static void solve_schur(pl_linear *l, double *x)
 static pl_status factor_schur(pl_linear *l)
 {
     bool singular;
-    l->through_wide = false;
+    l->through_wide = l->through_condensed = false;
     if (l->contacts.count == 0 || l->matrix->fold.count > 0)
         return PL_OK;
     PL_TRY(turn_contacts(l));
     PL_TRY(pl_delassus_build(l->ctx, &l->delassus, pl_matrix_factor(l->matrix), l->sub.h, &l->turned));
     pl_matrix_focus(l->matrix, l->touched_count, l->ahead, l->contacts.touching == l->contacts.count);
-    if (is_wedged(l))
+    PL_TRY(pl_condensed_prepare(l->ctx, &l->condensed, &l->delassus));
+    if (l->condensed.pays || is_wedged(l))
         return pl_precondition_widen(l);
     PL_TRY(factor_contacts(l, &singular));
     return singular ? pl_precondition_widen(l) : PL_OK;
@@ -190,7 +204,7 @@ pl_status pl_precondition_refresh(pl_linear *l)
     PL_TRY(refresh_factor(l));
     pl_chol_use_half(pl_matrix_factor(l->matrix), false);
     l->factorizations++;
-    l->excess = l->age = 0;
+    l->ledger = (pl_ledger){0};
     l->turning = false;
     memcpy(l->reference, l->q, sizeof(double) * 3 * (size_t)l->n);
     if (l->matrix->clamped)
@@ -219,7 +233,7 @@ static pl_status constant_factor(pl_linear *l)
                              l->ahead);
 }
 
-double pl_precondition_patience(const pl_linear *l)
+double pl_precondition_price(const pl_linear *l)
 {
     const pl_costs *c = &l->matrix->costs;
     double size = 3.0 * l->contacts.count; /* E^-1 between the contacts is made anew as well, */
@@ -228,9 +242,7 @@ double pl_precondition_patience(const pl_linear *l)
            (solves * c->solve + c->product);
 }
 
-/* Whether to make a new factor now: when the last substep's iterations beyond a fresh factor's are more
- * than the mean over its life, with what it cost itself (then the mean begins to grow), or when lagging
- * was found not to pay. */
+/* Whether to make a new factor now. */
 static bool wants_refresh(pl_linear *l)
 {
     if (l->matrix->kind != PL_FACTOR_TANGENT || l->matrix->h != l->sub.h) {
@@ -243,8 +255,7 @@ static bool wants_refresh(pl_linear *l)
         l->hold--;
         return true;
     }
-    l->turning = l->turning || l->last_excess >= TURN_AT;
-    return l->last_excess * l->age > pl_precondition_patience(l) + l->excess;
+    return pl_ledger_worn(&l->ledger, pl_precondition_price(l));
 }
 
 pl_status pl_precondition_setup(pl_linear *l)
@@ -255,10 +266,11 @@ pl_status pl_precondition_setup(pl_linear *l)
     if (kind == PL_PRECONDITION_INVERSE || kind == PL_PRECONDITION_WOODBURY)
         PL_TRY(constant_factor(l));
     if (kind >= PL_PRECONDITION_WOODBURY)
-        pl_chol_use_half(pl_matrix_factor(l->matrix), l->last_excess >= HALF_AT);
+        pl_chol_use_half(pl_matrix_factor(l->matrix), l->ledger.last >= HALF_AT);
     PL_TRY(exact_tangent(l));
     if (kind == PL_PRECONDITION_JACOBI)
         invert_diagonal(l);
+    l->turning = l->turning || (kind == PL_PRECONDITION_LAGGED && l->ledger.last >= TURN_AT);
     if (l->turning)
         turn_vertices(l);
     return through_contact_space(l) ? factor_schur(l) : PL_OK;
@@ -333,7 +345,9 @@ static void solve_contacts(pl_linear *l, const double *x, const double *moved, d
                                          : l->rho[c] / h2 * x[3 * c + k] - pulled[k];
     }
     solve_schur(l, w);
-    if (!l->transposed)
+    if (!l->transposed && l->through_condensed)
+        pl_condensed_multiply(&l->condensed, &l->delassus, w, l->motion);
+    else if (!l->transposed)
         pl_delassus_multiply(l->ctx, m, pl_delassus_wide(l->ctx, &l->delassus), w, l->motion);
     memset(l->work, 0, sizeof(double) * 3 * (size_t)l->n);
     for (int c = 0; c < m; c++) {

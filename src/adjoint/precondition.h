@@ -14,7 +14,7 @@ pl_status pl_precondition_refresh(pl_linear *l);
 /* The LU of S in double precision, for this substep. */
 pl_status pl_precondition_widen(pl_linear *l);
 /* Iterations that cost as much as a new factor. */
-double pl_precondition_patience(const pl_linear *l);
+double pl_precondition_price(const pl_linear *l);
 /* The nearest motion and w (adjoint: the motion) that meet row x of contact c, and the force f that w
  * is. */
 void pl_precondition_meet(const pl_linear *l, int c, const double *x, double *w, double *motion,

@@ -28,7 +28,7 @@ static void pull_sudden(pl_sweep *s)
         for (int k = 0; k < 3; k++)
             row[k] *= -h2;
         if (pl_rows_of(p)->bend)
-            pl_rows_of(p)->bend(&slope, p, s->z, -h2, l->rhs);
+            pl_rows_of(p)->bend(&slope, p, s->z, -h2, true, l->rhs);
     }
 }
 

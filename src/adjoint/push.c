@@ -42,7 +42,7 @@ static void push_acceleration(pl_sweep *s, const double *dv)
             continue;
         pl_contact_scatter(&l->contacts, c, h * h, l->solution + 3 * (size_t)(l->n + c), s->z);
         if (pl_rows_of(p)->bend)
-            pl_rows_of(p)->bend(&slope, p, l->solution, h * h, s->z);
+            pl_rows_of(p)->bend(&slope, p, l->solution, h * h, false, s->z);
     }
     for (int i = 0; i < 3 * l->n; i++) {
         double contact = (l->q[i] - sub->p[i] - h * sub->w[i]) / (h * h) - s->a[i];

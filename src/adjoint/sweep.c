@@ -10,6 +10,10 @@ pl_status pl_sweep_create(pl_rollout *rollout, const pl_adjoint_def *def, int di
     *s = (pl_sweep){.rollout = rollout, .direction = direction};
     pl_sim_use(sim, rollout->values);
     PL_CHECK(pl_linear_create(sim, def, &s->linear), done);
+    s->linear.device = direction < 0 ? sim->device : NULL;
+    if (sim->device && direction > 0)
+        pl_log(sim->ctx, PL_LOG_INFO,
+               "tangent sweeps are computed here, as a whole, not on the device");
     PL_CHECK(pl_drive_create(sim->scene, &s->before), done);
     PL_CHECK(pl_drive_create(sim->scene, &s->after), done);
     PL_CHECK(pl_drive_create(sim->scene, &s->part), done);

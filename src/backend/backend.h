@@ -107,6 +107,35 @@ typedef struct pl_half_kernels {
                       float *across);
 } pl_half_kernels;
 
+/* out [rows, columns] = from + a b, or from - a b, of a front's strips (front_kernel.h): at most
+ * PL_STRIP rows and columns. Both a and b can be read up to PL_STRIP, and rows up to that are written:
+ * what is to stay is written afterwards. */
+typedef struct pl_strip_product {
+    int rows, columns, depth;
+    bool subtract;
+    bool turned;     /* b [depth, columns] is stored column by column, not row by row, */
+    bool triangular; /* or nothing of it is below its diagonal */
+    const float *a;
+    size_t a_stride;   /* from a column to the next */
+    const float *b;    /* rows or columns PL_STRIP apart */
+    const float *from; /* NULL: zero */
+    size_t from_stride;
+    float *out;
+    size_t out_stride;
+} pl_strip_product;
+
+/* The triangle that one front leaves, in columns of a vertex' three, added to its parent's. */
+typedef struct pl_front_sum {
+    int count;           /* vertices of the first */
+    const int *position; /* [count] the row in the parent where each begins, */
+    const int *run_end;  /* and the first after it that does not follow it there */
+    const float *from;
+    size_t from_stride; /* from a column to the next */
+    float *to;          /* of the parent, without so many rows and columns */
+    int above;
+    size_t to_stride;
+} pl_front_sum;
+
 typedef struct pl_backend {
     const char *name;
     int width; /* doubles in a register */
@@ -137,6 +166,14 @@ typedef struct pl_backend {
      */
     void (*symmetric)(const float *strips, int first, int last, const float *x, float *y, float *sums,
                       float *across);
+    void (*strip_product)(const pl_strip_product *product);
+    /* l l^T = a square [size, size], size <= PL_STRIP, of which the lower triangle is read, and x =
+     * l^-1: strips, zero above the diagonal and below the square; false at a pivot that is not
+     * positive.
+     */
+    bool (*square_factor)(int size, const float *square, size_t stride, float *l, float *x);
+    /* Columns of the vertices [first, last). */
+    void (*front_add)(const pl_front_sum *sum, int first, int last);
     const pl_half_kernels *half; /* NULL where the processor does not convert it */
 } pl_backend;
 

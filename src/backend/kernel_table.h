@@ -2,6 +2,7 @@
 #ifndef PL_KERNEL_TABLE_H
 #define PL_KERNEL_TABLE_H
 
+#include "backend/front_kernel.h"
 #include "backend/panel_kernel.h"
 #include "backend/sparse_kernel.h"
 #include "elastic/parameter_kernel.h"
@@ -12,7 +13,8 @@
         .parameters = kernel_parameters, .parameters_forward = kernel_parameters_forward,              \
         .gather = kernel_gather, .assemble = kernel_assemble, .multiply = kernel_multiply,             \
         .panel_forward = kernel_panel_forward, .panel_backward = kernel_panel_backward,                \
-        .symmetric = kernel_symmetric, .half = KERNEL_HALF,                                            \
+        .symmetric = kernel_symmetric, .strip_product = kernel_strip_product,                          \
+        .square_factor = kernel_square_factor, .front_add = kernel_front_add, .half = KERNEL_HALF,     \
     }
 
 #endif

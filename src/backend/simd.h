@@ -47,6 +47,12 @@ static inline void v_store(double *p, vd v)
     __builtin_memcpy(p, &v, sizeof v);
 }
 
+/* A mask with no lane set, the lanes that another leaves out, and a with its sign flipped where b is
+ * negative. */
+#define V_NONE       ((vm)v_set(0.0))
+#define V_NOT(mask)  (~(mask))
+#define V_FLIP(a, b) ((vd)((vu)(a) ^ ((vu)(b)&0x8000000000000000ull)))
+
 /* mask ? a : b */
 static inline vd v_select(vm mask, vd a, vd b)
 {

@@ -25,7 +25,6 @@ pl_status pl_batch_create(pl_scene *scene, const pl_batch_def *def, pl_batch **o
     pl_batch_def d = def ? *def : pl_batch_def_default();
     *out = NULL;
     PL_TRY(check_def(scene, &d));
-    PL_TRY(pl_scene_check_start(scene));
     pl_batch *b = pl_alloc(ctx, 1, sizeof *b);
     if (!b)
         return PL_ERROR_MEMORY;
@@ -35,6 +34,7 @@ pl_status pl_batch_create(pl_scene *scene, const pl_batch_def *def, pl_batch **o
     b->worker_count = pl_smaller(d.workers > 0 ? d.workers : ctx->threads, d.environments);
     scene->user_count++;
     PL_CHECK(pl_model_take(scene, &b->model), done);
+    PL_CHECK(pl_scene_check_start(b->model), done);
     PL_CHECK(pl_pool_create(b), done);
     PL_NEW(ctx, b->environments, b->environment_count, done);
     for (int e = 0; e < b->environment_count; e++) {

@@ -5,21 +5,25 @@
 
 #include <cblas.h>
 
-#define MAX_ITERATIONS 400
-#define START          0.3  /* of the motion without forces: how far apart contacts are at first */
-#define WIDE           10   /* times eps^2: tau at first, at least */
-#define FIRST          0.5  /* bends: length of the first step */
-#define SHORTEST       1e-6 /* bends: of the last that is tried */
-#define SHORTER        0.5  /* times, after a step that was too long */
-#define LONGER         1.6  /* times, at most, after one that was not */
-#define AIM            0.25 /* bends: what a step's first correction should be */
-#define FARTHEST       0.8  /* of sigma: what a step may take of it */
-#define CORRECTIONS    4    /* of a step, at most: */
-#define WILD           2.0  /* bends: one that says nothing */
-#define CONTRACTS      0.5  /* of the one before */
-#define ON_PATH        0.4  /* bends: after this one the point is on the path, */
-#define CLOSE          1e-6 /* relative error at the end, */
-#define ROUNDED        0.1  /* bends: or after this correction, where rounding leaves no less */
+#define MAX_ITERATIONS  800  /* LUs from a start without forces, */
+#define WARM_ITERATIONS 100  /* and from forces that are about right: */
+#define WARM            0.1  /* where that has so much less tau to begin with */
+#define START           0.3  /* of the motion without forces: how far apart contacts are at first */
+#define WIDE            10   /* times eps^2: tau at first, at least */
+#define FIRST           0.5  /* bends: length of the first step */
+#define SHORTEST        1e-6 /* bends: of the last that is tried, */
+#define REVERSALS       6    /* times that it is tried the other way then, */
+#define AGAIN           0.1  /* bends: with this length at first */
+#define SHORTER         0.5  /* times, after a step that was too long */
+#define LONGER          1.6  /* times, at most, after one that was not */
+#define AIM             0.25 /* bends: what a step's first correction should be */
+#define FARTHEST        0.8  /* of sigma: what a step may take of it */
+#define CORRECTIONS     4    /* of a step, at most: */
+#define WILD            2.0  /* bends: one that says nothing */
+#define CONTRACTS       0.5  /* of the one before */
+#define ON_PATH         0.4  /* bends: after this one the point is on the path, */
+#define CLOSE           1e-6 /* relative error at the end, */
+#define ROUNDED         0.1  /* bends: or after this correction, where rounding leaves no less */
 
 /* A walk along the path. */
 typedef struct walk {
@@ -27,6 +31,8 @@ typedef struct walk {
     pl_central *c;
     double sigma;   /* at the point */
     double d_sigma; /* of the direction */
+    int limit;      /* LUs in all */
+    bool against;   /* what det S says of the way to go */
     bool back;      /* det S < 0 at the last evaluation */
 } walk;
 
@@ -147,7 +153,7 @@ static void solve(const pl_path *p, pl_central *c, const double *by, double t, d
         pl_mat3_vec(p->linear[k].d_delta, by + 3 * k, pulled);
         pl_axpy3(-t, pulled, c->rhs + 3 * k);
     }
-    pl_contact_system_apply(p->system, p->on, p->linear, c->rhs, c->forces);
+    pl_contact_system_apply(p->system, p->on, c->rhs, c->forces);
     couple(p, c->forces, du);
     for (int i = 0; i < 3 * p->on->count; i++)
         du[i] += t * by[i] - p->on->laws[i / 3].rho * c->forces[i];
@@ -191,7 +197,7 @@ static void turn(walk *w)
     pl_central *c = w->c;
     int m = w->p->on->count;
     memcpy(c->base, c->bend, sizeof *c->base * (size_t)m);
-    w->d_sigma = (w->back ? 1 : -1) / size_of(m, c->u, c->base, c->along, 1 / w->sigma);
+    w->d_sigma = (w->back != w->against ? 1 : -1) / size_of(m, c->u, c->base, c->along, 1 / w->sigma);
     for (int i = 0; i < 3 * m; i++)
         c->tangent[i] = w->d_sigma * c->along[i];
 }
@@ -274,7 +280,7 @@ static bool step(walk *w, double *length, bool *end)
     pl_central *c = w->c;
     double last = sqrt(w->p->on->laws[0].epsilon2), longer = LONGER;
     turn(w);
-    for (; *length > SHORTEST && w->p->iterations < MAX_ITERATIONS; *length *= SHORTER, longer = 1) {
+    for (; *length > SHORTEST && w->p->iterations < w->limit; *length *= SHORTER, longer = 1) {
         double first = INFINITY;
         if (w->d_sigma < 0)
             *length = fmin(*length, FARTHEST * w->sigma / -w->d_sigma);
@@ -294,40 +300,85 @@ static bool step(walk *w, double *length, bool *end)
     return false;
 }
 
-/* tau at first: forces push all contacts about as far apart as the motion without them brings them too
- * close. */
-static double first_tau(const pl_path *p, pl_central *c)
+/* From c->u at tau down to eps^2, within so many LUs. Where contacts change at once the sign of det S
+ * may lead to and fro; a step against it leads on. */
+static bool follow(pl_path *p, pl_central *c, double tau, int limit)
 {
-    double most = 0, rho = 0;
-    int m = p->on->count;
-    couple(p, p->origin, c->off);
-    for (int k = 0; k < m; k++) {
-        double free[3];
-        pl_sub3(p->b + 3 * k, c->off + 3 * k, free);
-        free[0] += p->on->laws[k].compliance * p->origin[3 * k];
-        most = fmax(most, pl_norm3(free));
-        rho += p->on->laws[k].rho / m;
-    }
-    return fmax(START * most * START * most / rho, WIDE * p->on->laws[0].epsilon2);
-}
-
-bool pl_central_solve(pl_path *p, pl_central *c)
-{
-    walk w = {.p = p, .c = c};
-    size_t size = sizeof(double) * 3 * (size_t)p->on->count;
-    double tau = first_tau(p, c), length = FIRST;
+    walk w = {.p = p, .c = c, .sigma = sqrt(tau), .limit = p->iterations + limit};
+    double length = FIRST;
+    int reversals = 0;
     bool end = false;
-    w.sigma = sqrt(tau);
-    memset(c->u, 0, size);
-    memset(c->pull, 0, size);
+    memset(c->pull, 0, sizeof *c->pull * 3 * (size_t)p->on->count);
     if (!evaluate(&w, c->u, w.sigma))
         return false;
     for (int i = 0; i < 3 * p->on->count; i++)
         c->pull[i] = c->off[i] / (tau - p->on->laws[0].epsilon2);
     if (!evaluate(&w, c->u, w.sigma))
         return false;
-    while (!end)
-        if (!step(&w, &length, &end))
+    while (!end) {
+        if (step(&w, &length, &end)) {
+            w.against = false;
+            continue;
+        }
+        if (reversals++ == REVERSALS || p->iterations >= w.limit || !evaluate(&w, c->u, w.sigma))
             return false;
+        w.against = !w.against;
+        length = AGAIN;
+    }
     return true;
+}
+
+/* tau at which forces push contacts about START of so far apart. */
+static double tau_for(const pl_path *p, double apart)
+{
+    double rho = 0;
+    for (int k = 0; k < p->on->count; k++)
+        rho += p->on->laws[k].rho / p->on->count;
+    return fmax(START * apart * START * apart / rho, WIDE * p->on->laws[0].epsilon2);
+}
+
+static double largest(int m, const double *x)
+{
+    double most = 0;
+    for (int k = 0; k < m; k++)
+        most = fmax(most, pl_norm3(x + 3 * k));
+    return most;
+}
+
+/* How far forces lambda bring contacts from where their law has them; c->u is where they are. */
+static double lack_of(const pl_path *p, pl_central *c, const double *lambda)
+{
+    int m = p->on->count;
+    for (int i = 0; i < 3 * m; i++)
+        c->rhs[i] = lambda[i] - p->origin[i];
+    couple(p, c->rhs, c->to);
+    for (int i = 0; i < 3 * m; i++)
+        c->u[i] = p->b[i] + c->to[i] - p->on->laws[i / 3].rho * lambda[i];
+    for (int k = 0; k < m; k++)
+        c->u[3 * k] += p->on->laws[k].compliance * p->origin[3 * k];
+    memset(c->pull, 0, sizeof *c->pull * 3 * (size_t)m);
+    resolve(p, c, c->u, p->on->laws[0].epsilon2);
+    find_off(p, c, p->on->laws[0].epsilon2);
+    return largest(m, c->off);
+}
+
+/* The motion without forces. */
+static double free_motion(const pl_path *p, pl_central *c)
+{
+    int m = p->on->count;
+    couple(p, p->origin, c->off);
+    for (int i = 0; i < 3 * m; i++)
+        c->off[i] = p->b[i] - c->off[i];
+    for (int k = 0; k < m; k++)
+        c->off[3 * k] += p->on->laws[k].compliance * p->origin[3 * k];
+    return largest(m, c->off);
+}
+
+bool pl_central_solve(pl_path *p, pl_central *c, const double *guess)
+{
+    double cold = tau_for(p, free_motion(p, c)), warm = tau_for(p, lack_of(p, c, guess));
+    if (warm < WARM * cold && follow(p, c, warm, WARM_ITERATIONS))
+        return true;
+    memset(c->u, 0, sizeof *c->u * 3 * (size_t)p->on->count);
+    return follow(p, c, cold, MAX_ITERATIONS);
 }

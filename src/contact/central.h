@@ -16,6 +16,8 @@
  *
  * Which way along the curve leads to eps^2 tells the sign of det S: it changes where the curve turns
  * back.
+ *
+ * Any point can be its start: what the equation lacks there is made part of it, to vanish with tau.
  */
 #ifndef PL_CENTRAL_H
 #define PL_CENTRAL_H
@@ -48,7 +50,8 @@ typedef struct pl_central {
 pl_status pl_central_reserve(pl_context *ctx, pl_central *c, int m);
 void pl_central_free(pl_context *ctx, pl_central *c);
 
-/* True when c->lambda [3 m] meets the law at eps^2 to some digits. */
-bool pl_central_solve(pl_path *path, pl_central *c);
+/* True when c->lambda [3 m] meets the law at eps^2 to some digits. Forces `guess` [3 m] N that are
+ * about right, as those of an earlier correction of the step, make a shorter path. */
+bool pl_central_solve(pl_path *path, pl_central *c, const double *guess);
 
 #endif

@@ -161,31 +161,56 @@ static void rotation(const double pose[7], double r[9])
     pl_quat_to_mat3(q, r);
 }
 
-void pl_collider_query(const pl_collider *collider, const double pose[7], const double x[3],
-                       pl_surface_point *out)
+/* x in the collider's frame, r its rotation; false if that is not finite. */
+static bool into_frame(const double pose[7], const double x[3], double r[9], double local[3])
 {
-    double r[9], from[3], local[3], axis[3];
-    pl_local_point point;
+    double from[3];
     rotation(pose, r);
     pl_sub3(x, pose, from);
     pl_mat3_tvec(r, from, local);
-    if (!isfinite(fabs(local[0]) + fabs(local[1]) + fabs(local[2]))) {
-        *out = (pl_surface_point){.distance = NAN, .normal = {0.0, 0.0, 1.0}};
+    return isfinite(fabs(local[0]) + fabs(local[1]) + fabs(local[2]));
+}
+
+static void into_world(const double r[9], const pl_local_point *point, pl_surface_point *out)
+{
+    double *n = out->normal, axis[3];
+    out->distance = point->distance;
+    out->round = point->round;
+    pl_mat3_vec(r, point->normal, n);
+    pl_mat3_vec(r, point->axis, axis);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            out->curvature[3 * i + j] = point->bend * ((i == j) - n[i] * n[j] - axis[i] * axis[j]) +
+                                        point->axis_bend * (axis[i] * axis[j]);
+}
+
+static const pl_surface_point nowhere = {.distance = NAN, .normal = {0.0, 0.0, 1.0}};
+
+void pl_collider_query(const pl_collider *collider, const double pose[7], const double x[3],
+                       pl_surface_point *out)
+{
+    double r[9], local[3];
+    pl_local_point point;
+    *out = nowhere;
+    if (!into_frame(pose, x, r, local))
         return;
-    }
     if (collider->mesh)
         pl_collider_mesh_query(collider->mesh, local, &point);
     else
         pl_shape_query(collider->shape, collider->size, local, &point);
+    into_world(r, &point, out);
+}
 
-    out->distance = point.distance;
-    double *n = out->normal;
-    pl_mat3_vec(r, point.normal, n);
-    pl_mat3_vec(r, point.axis, axis);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            out->curvature[3 * i + j] = point.bend * ((i == j) - n[i] * n[j] - axis[i] * axis[j]) +
-                                        point.axis_bend * (axis[i] * axis[j]);
+void pl_collider_round(const pl_collider *collider, const double pose[7], const double x[3],
+                       pl_surface_point *out)
+{
+    double r[9], local[3];
+    pl_local_point point;
+    *out = nowhere;
+    if (!into_frame(pose, x, r, local))
+        return;
+    pl_shape_round(collider->shape, collider->size, local, &point);
+    into_world(r, &point, out);
 }
 
 bool pl_collider_near(const pl_collider *collider, const double pose[7], const double x[3],

@@ -11,6 +11,7 @@ typedef struct pl_surface_point {
     double distance;     /* phi(x), m */
     double normal[3];    /* n, unit */
     double curvature[9]; /* kappa, symmetric, kappa n = 0, 1/m */
+    bool round;          /* on a round surface (pl_collider_round) */
 } pl_surface_point;
 
 typedef struct pl_collider pl_collider;
@@ -29,6 +30,12 @@ const pl_ridges *pl_collider_ridges(const pl_collider *collider);
 /* Distance, normal and curvature at x for a collider at `pose` (position, unit quaternion). Off the
  * surface's creases the three are exact derivatives of each other, inside as well as outside. */
 void pl_collider_query(const pl_collider *collider, const double pose[7], const double x[3],
+                       pl_surface_point *out);
+
+/* The same of the round surface alone that some shapes have, where a query near x was `round`: a
+ * sphere, the side of a cylinder, of any length, a capsule. Twice differentiable but where a capsule's
+ * side ends, and once there. */
+void pl_collider_round(const pl_collider *collider, const double pose[7], const double x[3],
                        pl_surface_point *out);
 
 /* False only if the distance at x is certainly above `margin`: a cheap test before a query. */

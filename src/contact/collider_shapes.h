@@ -7,21 +7,18 @@
 #ifndef PL_COLLIDER_SHAPES_H
 #define PL_COLLIDER_SHAPES_H
 
+#include "contact/shape_kernel.h"
 #include "core/core.h"
-
-typedef struct pl_local_point {
-    double distance;
-    double normal[3]; /* unit */
-    double axis[3];   /* unit and normal to n; zero where both values are `bend` */
-    double bend;      /* principal curvature across the axis, 1/m */
-    double axis_bend; /* along it, 1/m */
-} pl_local_point;
 
 /* 1/length, kept finite: the curvature of a distance is unbounded at creases and centres. */
 double pl_reciprocal(double length);
 
 /* The closed-form shapes (every pl_shape but PL_MESH); x and the answer in the shape's frame. */
 void pl_shape_query(pl_shape shape, const double size[3], const double x[3], pl_local_point *out);
+
+/* The distance to the round surface of a shape that has one, gone on with past where that ends: of a
+ * sphere and a capsule all of it, of a cylinder its side. */
+void pl_shape_round(pl_shape shape, const double size[3], const double x[3], pl_local_point *out);
 
 /* The shape's bounding box in its frame; for the half-space infinite except for z <= 0. */
 void pl_shape_bounds(pl_shape shape, const double size[3], double lower[3], double upper[3]);

@@ -3,6 +3,8 @@
 
 #include "core/vec.h"
 
+#define FARTHEST_TURN 0.5 /* cosine of what a frame may turn by to follow its vertex */
+
 void pl_contact_set_free(pl_context *ctx, pl_contact_set *set)
 {
     pl_free(ctx, set->points);
@@ -110,12 +112,49 @@ void pl_contact_place(const pl_obstacles *o, int v, int c, const double x0[3], p
         .collider = c,
         .body = o->body_of[v],
         .gap = surface.distance,
+        .distance = surface.distance,
+        .round = surface.round,
     };
     out->law.mu = o->friction[c * o->body_count + out->body];
     memcpy(out->frame, surface.normal, sizeof surface.normal);
     pl_contact_frame(out->frame);
     memcpy(out->curvature, surface.curvature, sizeof surface.curvature);
     material_drift(o->pose_start + 7 * c, o->pose_end + 7 * c, x0, out->drift);
+}
+
+/* The frame with another normal, its tangents turned by as little as need be. */
+static void turn_frame(double frame[9], const double normal[3])
+{
+    double sum[3], *n = frame;
+    for (int k = 0; k < 3; k++)
+        sum[k] = n[k] + normal[k];
+    double half = 1 + pl_dot3(n, normal);
+    for (double *t = frame + 3; t < frame + 9; t += 3)
+        pl_axpy3(-pl_dot3(t, normal) / half, sum, t);
+    memcpy(n, normal, 3 * sizeof *n);
+}
+
+void pl_contact_follow(const pl_obstacles *o, const double x0[3], const double x[3],
+                       pl_contact_point *p, pl_stencil_entry *entry)
+{
+    pl_contact_point start;
+    pl_surface_point at;
+    double u[3];
+    if (!p->round)
+        return;
+    pl_contact_place(o, p->vertex, p->collider, x0, &start);
+    pl_collider_round(o->shapes[p->collider], o->pose_end + 7 * p->collider, x, &at);
+    p->follows = pl_dot3(at.normal, start.frame) > FARTHEST_TURN;
+    p->gap = start.gap;
+    memcpy(p->frame, start.frame, sizeof p->frame);
+    memcpy(p->curvature, start.curvature, sizeof p->curvature);
+    if (p->follows) {
+        pl_sub3(x, x0, u);
+        turn_frame(p->frame, at.normal);
+        p->gap = at.distance - pl_dot3(at.normal, u);
+        memcpy(p->curvature, at.curvature, sizeof p->curvature);
+    }
+    memcpy(entry->block, p->frame, sizeof entry->block);
 }
 
 static bool close_to(const pl_obstacles *o, int c, const double x[3], double margin)
@@ -209,6 +248,16 @@ pl_status pl_contacts_add(pl_context *ctx, const pl_obstacles *o, int n, const d
     PL_TRY(take_marked(ctx, o, n, q0, set));
     *added = set->single - before;
     return PL_OK;
+}
+
+pl_status pl_contacts_take(pl_context *ctx, const pl_obstacles *o, int n, const double *q0,
+                           const int *marks, pl_contact_set *set)
+{
+    pl_contact_set_clear(set);
+    PL_TRY(clear_marks(ctx, o, n, set));
+    for (int k = 0; k < n * o->count; k++)
+        set->close[k] = marks[k] != 0;
+    return take_marked(ctx, o, n, q0, set);
 }
 
 void pl_contact_gather(const pl_contact_set *set, int c, const double *x, double out[3])

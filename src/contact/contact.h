@@ -4,10 +4,14 @@
  *     delta = offset + H (q - q0)      H x = sum_k B_k x_k over the vertices of its stencil
  *
  * and law(delta, lambda) = 0 for every block. A contact with a collider is a stencil of one vertex
- * against a frame (n, t1, t2) fixed at the start of the step, B = [n; t1; t2]:
+ * against a frame (n, t1, t2), B = [n; t1; t2]. On a round surface (pl_collider_round) the frame is
+ * where the vertex ends, on any other where it begins:
  *
- *     delta_n = phi(x0) + n . (x - x0)
+ *     delta_n = phi(x), n = n(x)               or phi(x0) + n . (x - x0), n = n(x0)
  *     delta_f = T^T (x - x0 - drift)           drift: how far the collider's own point moved
+ *
+ * Of a round one the iterate y stands for x in frame and gap, delta_n = phi(y) + n(y) . (x - y), and is
+ * followed (pl_contact_follow) until it is x.
  *
  * A contact between bodies is a stencil of up to four (meeting.h), B_k = beta_k [n; t1; t2]. So is one
  * of an edge or a face of a body with a collider (brush.h), with as many as that has.
@@ -56,9 +60,12 @@ typedef struct pl_contact_point {
     int collider, body; /* -1: a body */
     pl_law law;
     double frame[9];     /* rows n, t1, t2 */
-    double gap;          /* phi(x0), m; of a live one the offset */
+    double gap;          /* delta_n at x0, m; of a live one the offset */
+    double distance;     /* phi(x0) of a round one, m: the same unless the frame turned */
     double drift[3];     /* m */
-    double curvature[9]; /* d n / d x0 */
+    double curvature[9]; /* dn/dx where the frame is */
+    bool round;          /* the frame can follow its vertex, */
+    bool follows;        /* and is where that is */
     double lambda[3];    /* in the frame, N: the unknown */
 } pl_contact_point;
 
@@ -115,9 +122,20 @@ pl_status pl_contacts_detect(pl_context *ctx, const pl_obstacles *obstacles, int
 pl_status pl_contacts_add(pl_context *ctx, const pl_obstacles *obstacles, int n, const double *q0,
                           const double *q, double margin, pl_contact_set *set, int *added);
 
+/* Of pairs that were found elsewhere: those marked [n, colliders] become the set, their forces are 0.
+ */
+pl_status pl_contacts_take(pl_context *ctx, const pl_obstacles *obstacles, int n, const double *q0,
+                           const int *marks, pl_contact_set *set);
+
 /* Geometry of vertex `v` against collider `c` at x0: frame, gap, drift, curvature, law.mu. */
 void pl_contact_place(const pl_obstacles *obstacles, int v, int c, const double x0[3],
                       pl_contact_point *out);
+
+/* Turns a round contact, with entry its block, into the frame that a vertex from x0 has at x, the
+ * tangents by as little as need be. One that would turn by more than 60 degrees keeps the frame of x0.
+ */
+void pl_contact_follow(const pl_obstacles *obstacles, const double x0[3], const double x[3],
+                       pl_contact_point *p, pl_stencil_entry *entry);
 
 /* Two tangents to the normal that the frame has, chosen by that alone. */
 void pl_contact_frame(double frame[9]);

@@ -11,9 +11,9 @@
 #define WORTH_INVERTING 0.6  /* of the unknowns' cube: operations that W^-1 would have saved */
 #define LEAST_PIVOT     1e-4 /* of W, over its diagonal: single precision has three digits left there */
 
-pl_status pl_delassus_create(pl_context *ctx, int vertex_count, pl_delassus *out)
+pl_status pl_delassus_create(pl_context *ctx, int vertex_count, const int *part_of, pl_delassus *out)
 {
-    *out = (pl_delassus){.vertex_count = vertex_count};
+    *out = (pl_delassus){.vertex_count = vertex_count, .part_of = part_of};
     out->slot_of = pl_alloc(ctx, (size_t)vertex_count, sizeof(int));
     if (!out->slot_of)
         return PL_ERROR_MEMORY;
@@ -49,9 +49,19 @@ void pl_delassus_reset(pl_delassus *d)
     for (int s = 0; s < d->slot_count; s++)
         d->slot_of[d->vertex_of[s]] = -1;
     d->slot_count = 0;
+    d->inverse_version++;
     d->built = 0;
     d->factor = NULL;
     d->apart = false;
+}
+
+bool pl_delassus_run(const pl_delassus *d, int part, int *first, int *last)
+{
+    for (*first = *last; *first < d->slot_count && pl_delassus_part(d, *first) != part;)
+        ++*first;
+    for (*last = *first; *last < d->slot_count && pl_delassus_part(d, *last) == part;)
+        ++*last;
+    return *first < *last;
 }
 
 static pl_status grow_slots(pl_context *ctx, pl_delassus *d, int need)
@@ -174,13 +184,16 @@ static void turn_left(const pl_delassus *d, const pl_delassus_key *a, double *ro
     memset(rows, 0, 3 * size * sizeof *rows);
     for (int k = a->first; k < a->first + a->count; k++) {
         const pl_stencil_entry *e = &d->entries[k];
-        const float *x = d->inverse + 3 * (size_t)d->slot_of[e->vertex] * ld;
-        for (size_t i = 0; i < 3; i++) {
-            double f0 = h2 * e->block[3 * i], f1 = h2 * e->block[3 * i + 1],
-                   f2 = h2 * e->block[3 * i + 2], *row = rows + i * size;
-            for (size_t j = 0; j < size; j++)
-                row[j] += f0 * x[j] + f1 * x[ld + j] + f2 * x[2 * ld + j];
-        }
+        int slot = d->slot_of[e->vertex], part = pl_delassus_part(d, slot);
+        const float *x = d->inverse + 3 * (size_t)slot * ld;
+        for (int first, last = 0; pl_delassus_run(d, part, &first, &last);)
+            for (size_t i = 0; i < 3; i++) {
+                double f0 = h2 * e->block[3 * i], f1 = h2 * e->block[3 * i + 1],
+                       f2 = h2 * e->block[3 * i + 2], *row = rows + i * size;
+                bool acts = f0 != 0 || f1 != 0 || f2 != 0; /* of a cable only the first of three does */
+                for (size_t j = 3 * (size_t)first; acts && j < 3 * (size_t)last; j++)
+                    row[j] += f0 * x[j] + f1 * x[ld + j] + f2 * x[2 * ld + j];
+            }
     }
 }
 
@@ -204,9 +217,8 @@ static double *rows_of_thread(const pl_delassus *d)
 static void build_rows(pl_delassus *d, int a)
 {
     size_t size = 3 * (size_t)d->built, slots = 3 * (size_t)d->slot_count;
-    double *rows = rows_of_thread(d), own[3];
+    double *rows = rows_of_thread(d);
     turn_left(d, &d->keys[a], rows);
-    d->rho[a] = 0;
     for (size_t i = 0; i < 3; i++) {
         float *single = d->single + (3 * (size_t)a + i) * size;
         for (int b = 0; b < d->built; b++, single += 3) {
@@ -215,8 +227,6 @@ static void build_rows(pl_delassus *d, int a)
             for (int c = 0; c < 3; c++)
                 single[c] = (float)sum[c];
         }
-        turn_right(d, rows + i * slots, &d->keys[a], own);
-        d->rho[a] += own[i] / 3;
     }
 }
 
@@ -230,6 +240,32 @@ static void build_wide_rows(pl_delassus *d, int a)
         for (int b = 0; b < d->built; b++)
             turn_right(d, rows + i * slots, &d->keys[b],
                        d->w + (3 * (size_t)a + i) * size + 3 * (size_t)b);
+}
+
+/* A third of the trace of h^2 B_k E^-1 B_l^T, entries k and l of one contact. */
+static double mean_between(const pl_delassus *d, const pl_stencil_entry *k, const pl_stencil_entry *l)
+{
+    size_t ld = 3 * (size_t)d->slot_capacity;
+    int row = d->slot_of[k->vertex], column = d->slot_of[l->vertex];
+    double sum = 0;
+    if (pl_delassus_part(d, row) != pl_delassus_part(d, column))
+        return 0;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++) {
+            const float *x = d->inverse + (3 * (size_t)row + i) * ld + 3 * (size_t)column;
+            sum += x[j] * (k->block[i] * l->block[j] + k->block[3 + i] * l->block[3 + j] +
+                           k->block[6 + i] * l->block[6 + j]);
+        }
+    return d->built_h * d->built_h * sum / 3;
+}
+
+static void find_rho(pl_delassus *d, int a)
+{
+    const pl_stencil_entry *of = d->entries + d->keys[a].first;
+    d->rho[a] = 0;
+    for (int k = 0; k < d->keys[a].count; k++)
+        for (int l = 0; l < d->keys[a].count; l++)
+            d->rho[a] += mean_between(d, &of[k], &of[l]);
 }
 
 typedef enum change { NOTHING, FRAMES, VERTICES } change;
@@ -312,15 +348,25 @@ pl_status pl_delassus_build(pl_context *ctx, pl_delassus *d, pl_chol *chol, doub
     d->factor = chol;
     for (int k = 0; k < PL_PRODUCTS; k++)
         d->products[k].size = 0;
-    d->half_fails = d->wide = false;
+    d->half_fails = d->wide = d->made = false;
 #pragma omp parallel for num_threads(ctx->threads)                                                     \
     schedule(static) if (set->count > ctx->limits.thread_contacts)
     for (int a = 0; a < set->count; a++) {
-        build_rows(d, a);
+        find_rho(d, a);
         if (d->stiff)
             turn_rows(d, a, 1);
     }
     return PL_OK;
+}
+
+const float *pl_delassus_single(const pl_context *ctx, pl_delassus *d)
+{
+#pragma omp parallel for num_threads(ctx->threads)                                                     \
+    schedule(static) if (d->built > ctx->limits.thread_contacts)
+    for (int a = 0; a < (d->made ? 0 : d->built); a++)
+        build_rows(d, a);
+    d->made = true;
+    return d->single;
 }
 
 const double *pl_delassus_wide(const pl_context *ctx, pl_delassus *d)
@@ -338,7 +384,8 @@ pl_status pl_delassus_product(pl_context *ctx, pl_delassus *d, int m, pl_product
     pl_symmetric *s = *out = &d->products[of];
     if (s->size == 3 * m)
         return PL_OK;
-    return pl_symmetric_store(ctx, s, 3 * m, of == PL_PRODUCT_STIFFNESS ? d->stiffness : d->single);
+    return pl_symmetric_store(ctx, s, 3 * m,
+                              of == PL_PRODUCT_STIFFNESS ? d->stiffness : pl_delassus_single(ctx, d));
 }
 
 void pl_delassus_regret(pl_delassus *d, double operations)
@@ -352,11 +399,12 @@ static bool invert(pl_context *ctx, pl_delassus *d, size_t n)
 {
     int size = (int)n;
     float *p = d->stiffness, *l = d->lower;
-    memcpy(l, d->single, sizeof(float) * n * n);
+    const float *w = pl_delassus_single(ctx, d);
+    memcpy(l, w, sizeof(float) * n * n);
     if (LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'L', size, l, size) != 0)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!(l[i * n + i] * l[i * n + i] > LEAST_PIVOT * d->single[i * n + i]))
+        if (!(l[i * n + i] * l[i * n + i] > LEAST_PIVOT * w[i * n + i]))
             return false;
     pl_lower_invert(ctx->threads, size, l, size, p);
     pl_lower_square(ctx->threads, size, p, size, l, size);
@@ -407,8 +455,9 @@ void pl_delassus_move(pl_delassus *d, const pl_contact_set *set, const double *w
     for (int r = 0; r < 3 * d->slot_count; r++) {
         const float *row = d->inverse + (size_t)r * ld;
         double sum = x[3 * (size_t)d->vertex_of[r / 3] + (size_t)(r % 3)];
-        for (int i = 0; i < 3 * d->slot_count; i++)
-            sum += row[i] * push[3 * (size_t)d->vertex_of[i / 3] + (size_t)(i % 3)];
+        for (int first, last = 0; pl_delassus_run(d, pl_delassus_part(d, r / 3), &first, &last);)
+            for (int i = 3 * first; i < 3 * last; i++)
+                sum += row[i] * push[3 * (size_t)d->vertex_of[i / 3] + (size_t)(i % 3)];
         d->held[r] = sum;
     }
     pl_delassus_hold(d, set, wanted, x);

@@ -14,15 +14,8 @@
 #ifndef PL_LAW_H
 #define PL_LAW_H
 
+#include "contact/law_kernel.h"
 #include "core/core.h"
-
-typedef struct pl_law {
-    double mu;
-    double epsilon2;   /* eps^2, N m */
-    double rho;        /* m/N, turns forces into lengths: the mean diagonal of the Delassus block */
-    double compliance; /* c, m/N */
-    bool two_way;
-} pl_law;
 
 /* D_delta d(delta) + D_lambda d(lambda) = -residual, each 3x3 row-major in the contact's frame. Entries
  * of D_delta are of order 1, of D_lambda of order rho. */
@@ -63,13 +56,6 @@ typedef struct pl_law_error {
 } pl_law_error;
 
 pl_law_error pl_law_check(const pl_law *law, const double delta[3], const double lambda[3]);
-
-/* A solved contact without cancellation: delta_n from lambda_n, x_hat from forces in stick and from
- * motion in slip. */
-typedef struct pl_law_point {
-    double delta_n, x_hat, s; /* delta_n with what gives */
-    double direction[2];      /* d, along delta_f, unit */
-} pl_law_point;
 
 void pl_law_resolve(const pl_law *law, const double delta[3], const double lambda[3],
                     pl_law_point *out);

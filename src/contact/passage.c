@@ -83,16 +83,15 @@ static bool stays_apart(const passage *p, const int v[4], int first, double (*ap
     return false;
 }
 
-/* A pair that came too near, as a contact that keeps it apart: at any place, of least distance or not,
- * but with room to begin with. */
+/* A pair that came too near, as a contact that keeps it apart: at any place, of least distance or not.
+ */
 static pl_status note(passage *p, int vertex, const pl_meeting *m)
 {
     pl_meeting_place place = pl_meet_place(p->rules, m, p->q0);
     p->hit = vertex;
     place.reach = 0;
-    if (!(place.distance > place.offset) || !pl_meeting_holds(p->rules->surface, m, &place, p->q0))
-        return PL_OK;
-    return pl_meet_note(p->ctx, p->s, m);
+    return pl_meeting_holds(p->rules->surface, m, &place, p->q0) ? pl_meet_note(p->ctx, p->s, m)
+                                                                 : PL_OK;
 }
 
 static pl_status vertex_by_triangle(void *user, int triangle)

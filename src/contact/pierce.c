@@ -17,7 +17,8 @@ static void into(const double pose[7], const double *x, double out[3])
     pl_mat3_tvec(turn, to, out);
 }
 
-/* Whether the way from a to b, which begin and end outside, leads through. */
+/* Whether the way from a to b, which begin and end outside, leads through: near the surface and towards
+ * it. One that begins at a contact and leaves does not. */
 static bool leads_through(const pl_collider *shape, const double a[3], const double b[3], double near)
 {
     double way[3], x[3], t = 0;
@@ -28,9 +29,9 @@ static bool leads_through(const pl_collider *shape, const double a[3], const dou
         memcpy(x, a, sizeof x);
         pl_axpy3(t / length, way, x);
         pl_collider_query(shape, unmoved, x, &at);
-        if (at.distance < near)
+        if (at.distance < near && pl_dot3(at.normal, way) < 0)
             return true;
-        t += at.distance;
+        t += fmax(at.distance, near);
     }
     return false;
 }

@@ -213,7 +213,7 @@ void pl_schur_solve(pl_schur *s, bool transposed, const double *x, double *y)
         solve_plain(s, x, y);
 }
 
-double pl_schur_patience(const pl_schur *s)
+double pl_schur_price(const pl_schur *s)
 {
     /* 60 GFlop/s for the LU, measured on one core; filling it is counted as W read at 3 GB/s. An
      * iteration reads W in half precision and the LU in single precision, at 15 GB/s. */

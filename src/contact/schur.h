@@ -41,6 +41,6 @@ void pl_schur_factor(pl_context *ctx, pl_schur *s, int m, const pl_law_linear *l
 /* y = S^-1 x or S^-T x nearly, [3 m] each; may be the same array. */
 void pl_schur_solve(pl_schur *s, bool transposed, const double *x, double *y);
 /* Products with W and solves that cost as much as the factor in use did. */
-double pl_schur_patience(const pl_schur *s);
+double pl_schur_price(const pl_schur *s);
 
 #endif

@@ -20,7 +20,7 @@ void pl_contact_solver_free(pl_context *ctx, pl_contact_solver *s)
 {
     void *arrays[] = {s->moved,       s->trial_moved, s->delta,        s->step,   s->trial,
                       s->trial_delta, s->linear,      s->trial_linear, s->change, s->last_delta,
-                      s->last_lambda, s->step_moved,  s->springs};
+                      s->last_lambda, s->step_moved,  s->springs,      s->reach};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     pl_contact_system_free(ctx, &s->system);
@@ -43,7 +43,7 @@ pl_status pl_contact_solver_reserve(pl_context *ctx, pl_contact_solver *s, int m
     pl_contact_solver_free(ctx, s);
     double **vectors[] = {&s->delta,      &s->step,        &s->trial,      &s->trial_delta,
                           &s->moved,      &s->trial_moved, &s->step_moved, &s->change,
-                          &s->last_delta, &s->last_lambda};
+                          &s->last_delta, &s->last_lambda, &s->reach};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         PL_NEW(ctx, *vectors[k], 3 * wanted, fail);
     PL_NEW(ctx, s->springs, 9 * wanted, fail);
@@ -166,19 +166,12 @@ static bool small_enough(const pl_contact_solver *s, const pl_contact_problem *p
 
 /* Whether no residual is above what the rounding of W change over a whole row can cause: the test of
  * last resort, when iterations bring nothing more. */
-static bool at_rounding(const pl_context *ctx, const pl_contact_solver *s, const pl_contact_problem *p)
+static bool at_rounding(const pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p)
 {
-    int size = 3 * p->on.count;
-    const double *wide = pl_delassus_wide(ctx, p->on.delassus);
+    pl_contact_system_reach(ctx, &s->system, &p->on, s->change, s->reach);
     for (int c = 0; c < p->on.count; c++) {
-        double moved = 0, lambda[3], floor[3];
-        for (int k = 0; k < 3; k++) {
-            const double *w = wide + (size_t)(3 * c + k) * (size_t)size;
-            double row = 0;
-            for (int j = 0; j < size; j++)
-                row += fabs(w[j] * s->change[j]);
-            moved = fmax(moved, row);
-        }
+        double lambda[3], floor[3];
+        double moved = fmax(s->reach[3 * c], fmax(s->reach[3 * c + 1], s->reach[3 * c + 2]));
         force_at(p, s->change, c, lambda);
         rounding_floor(p, c, &s->linear[c], s->delta + 3 * c, s->change + 3 * c, lambda, moved, floor);
         for (int k = 0; k < 3; k++)
@@ -374,9 +367,9 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
     return PL_OK;
 }
 
-/* From where the central path leads. */
+/* From where the central path leads, the forces of the guess being lambda [3 m]. */
 static pl_status by_central_path(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p,
-                                 pl_contact_solution *out)
+                                 const double *guess, pl_contact_solution *out)
 {
     PL_TRY(pl_central_reserve(ctx, &s->central, s->capacity));
     pl_path path = {.ctx = ctx,
@@ -385,7 +378,7 @@ static pl_status by_central_path(pl_context *ctx, pl_contact_solver *s, const pl
                     .b = p->b,
                     .origin = p->origin,
                     .linear = s->linear};
-    bool found = pl_central_solve(&path, &s->central);
+    bool found = pl_central_solve(&path, &s->central, guess);
     out->iterations += path.iterations;
     if (!found)
         return PL_OK; /* not converged */
@@ -414,7 +407,7 @@ pl_status pl_contact_solve(pl_context *ctx, pl_contact_solver *s, const pl_conta
     PL_TRY(newton(ctx, s, p, goal, false, value, last, out));
     if (!out->converged && !p->impatient) {
         int before = out->iterations;
-        PL_TRY(by_central_path(ctx, s, p, out));
+        PL_TRY(by_central_path(ctx, s, p, lambda, out));
         out->central = out->iterations - before;
     }
     s->solved = out->converged ? p->on.count : 0;

@@ -20,6 +20,7 @@ typedef struct pl_contact_solver {
     double *change, *moved, *delta, *step;     /* [3 m] moved = W change */
     double *trial, *trial_moved, *trial_delta; /* [3 m] */
     double *step_moved;                        /* [3 m] W step, with many contacts */
+    double *reach;                             /* [3 m] what rows of W change add up to */
     double *springs;                           /* [m, 9] K, where contacts are springs */
     pl_law_linear *linear, *trial_linear;      /* [m] */
     int solved;                                /* contacts of the solution found last; 0 = none */

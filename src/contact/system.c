@@ -27,6 +27,7 @@ void pl_contact_system_free(pl_context *ctx, pl_contact_system *s)
 void pl_contact_system_forget(pl_contact_system *s)
 {
     s->schur.count = 0;
+    s->condensed.made = false;
 }
 
 pl_status pl_contact_system_reserve(pl_context *ctx, pl_contact_system *s, int m)
@@ -146,7 +147,8 @@ static bool prepare(const large_system *l, way by, bool suits)
     int m = l->on->count;
     switch (by) {
     case OLD_LU:
-        return s->schur.count == m && s->excess < pl_schur_patience(&s->schur) && !(suits && d->stiff);
+        return s->schur.count == m && !pl_ledger_worn(&s->ledger, pl_schur_price(&s->schur)) &&
+               !(suits && d->stiff);
     case FIRM:
         if (!suits || !pl_delassus_invert(l->ctx, d, m))
             return false;
@@ -154,8 +156,8 @@ static bool prepare(const large_system *l, way by, bool suits)
             s->firm_made = pl_firm_factor(l->ctx, &s->firm, m, d->stiffness, l->linear, GIVE);
         return s->firm_made;
     default:
-        pl_schur_factor(l->ctx, &s->schur, m, l->linear, d->single, WEAK);
-        s->excess = s->digits = 0;
+        pl_schur_factor(l->ctx, &s->schur, m, l->linear, pl_delassus_single(l->ctx, d), WEAK);
+        s->ledger = (pl_ledger){0};
         if (suits)
             pl_delassus_regret(d, (2.0 / 3.0) * pow(s->schur.size, 3));
         return s->schur.count > 0;
@@ -248,18 +250,6 @@ static pl_status solve_by(large_system *l, way by, const double *g, double accur
     return solve_firm(l, g, accuracy, x, result);
 }
 
-/* Digits that an iteration brings: what a new LU's were is what an old one is held against. */
-static void count_excess(pl_contact_system *s, way by, const pl_krylov_result *result)
-{
-    double digits = -log10(result->residual);
-    if (result->iterations == 0 || !(digits > 0) || !isfinite(digits))
-        return;
-    if (by == NEW_LU)
-        s->digits = digits / result->iterations;
-    else if (by == OLD_LU)
-        s->excess += fmax(result->iterations - (s->digits > 0 ? digits / s->digits : 1), 0);
-}
-
 static pl_status solve_many(large_system *l, const double *g, double accuracy, double *x, double *moved,
                             bool *solved)
 {
@@ -274,7 +264,9 @@ static pl_status solve_many(large_system *l, const double *g, double accuracy, d
         if (!prepared)
             continue;
         PL_TRY(solve_by(l, by, g, accuracy, x, &result));
-        count_excess(s, by, &result);
+        if (by != FIRM)
+            pl_ledger_count(&s->ledger, result.iterations,
+                            pl_ledger_fresh(&s->ledger, result.iterations, result.residual), 1);
     }
     /* What single precision leaves over is for the next Newton step. */
     *solved = result.converged || (prepared && result.residual <= ROUGH_ENOUGH);
@@ -287,6 +279,8 @@ static pl_status solve_many(large_system *l, const double *g, double accuracy, d
 
 pl_status pl_contact_system_renew(pl_context *ctx, pl_contact_system *s, const pl_coupling *on)
 {
+    if (s->schur.count != on->count) /* or else it would depend on whether there was room for them */
+        s->schur.count = 0;
     return pl_condensed_prepare(ctx, &s->condensed, on->delassus);
 }
 
@@ -300,38 +294,91 @@ void pl_contact_system_couple(const pl_context *ctx, pl_contact_system *s, const
         pl_delassus_multiply(ctx, on->count, pl_delassus_wide(ctx, on->delassus), x, y);
 }
 
+void pl_contact_system_reach(const pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
+                             const double *x, double *y)
+{
+    size_t size = 3 * (size_t)on->count;
+    if (s->condensed.pays) {
+        pl_condensed_reach(&s->condensed, on->delassus, x, y);
+        return;
+    }
+    const double *w = pl_delassus_wide(ctx, on->delassus);
+    for (size_t i = 0; i < size; i++) {
+        y[i] = 0;
+        for (size_t j = 0; j < size; j++)
+            y[i] += fabs(w[i * size + j] * x[j]);
+    }
+}
+
+/* y = (D_lambda + D_delta W) x; s->more = W x */
+static pl_status apply_condensed(void *user, const double *x, double *y)
+{
+    const large_system *l = user;
+    pl_contact_system *s = l->s;
+    pl_contact_system_couple(l->ctx, s, l->on, x, s->more);
+    for (int c = 0; c < l->on->count; c++) {
+        double force[3];
+        pl_mat3_vec(l->linear[c].d_delta, s->more + 3 * c, y + 3 * c);
+        pl_mat3_vec(l->linear[c].d_lambda, x + 3 * c, force);
+        pl_axpy3(1, force, y + 3 * c);
+    }
+    return PL_OK;
+}
+
+static pl_status apply_old(void *user, const double *x, double *y)
+{
+    const large_system *l = user;
+    pl_condensed_solve(&l->s->condensed, l->on->delassus, false, x, y);
+    return PL_OK;
+}
+
+/* By GMRES with the LU of an earlier law, as long as that is cheaper than a new one. */
+static pl_status solve_by_old(large_system *l, const double *g, double accuracy, double *x,
+                              double *moved, bool *solved)
+{
+    pl_contact_system *s = l->s;
+    pl_operator schur = {.apply = apply_condensed, .user = l};
+    pl_operator inverse = {.apply = apply_old, .user = l};
+    pl_krylov_result result;
+    if (!s->condensed.made || pl_ledger_worn(&s->ledger, pl_condensed_price(&s->condensed)))
+        return PL_OK;
+    PL_TRY(
+        pl_gmres(&s->krylov, 3 * l->on->count, schur, inverse, g, x, accuracy, GMRES_LIMIT, &result));
+    pl_ledger_count(&s->ledger, result.iterations, 0, 1);
+    *solved = result.converged;
+    if (*solved)
+        memcpy(moved, s->more, sizeof *moved * 3 * (size_t)l->on->count);
+    return PL_OK;
+}
+
 bool pl_contact_system_factor(pl_context *ctx, pl_contact_system *s, const pl_coupling *on,
                               const pl_law_linear *linear)
 {
     int size = 3 * on->count;
-    if (s->condensed.pays)
-        return pl_condensed_factor(&s->condensed, on->delassus, linear);
+    if (s->condensed.pays) {
+        s->ledger = (pl_ledger){0};
+        return pl_condensed_factor(ctx, &s->condensed, on->delassus, linear);
+    }
     pl_contact_schur(ctx, on->count, linear, pl_delassus_wide(ctx, on->delassus), s->jacobian);
     return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, size, size, s->jacobian, size, s->pivot) == 0;
 }
 
-/* Whether the determinant of an LU by LAPACK, [size, size], is negative. */
-static bool is_negative(int size, const double *lu, const int *pivot)
+bool pl_contact_system_mirrors(const pl_contact_system *s, const pl_coupling *on)
 {
+    size_t size = 3 * (size_t)on->count;
     bool negative = false;
-    for (int i = 0; i < size; i++)
-        negative ^= (lu[(size_t)i * ((size_t)size + 1)] < 0) ^ (pivot[i] != i + 1);
+    if (s->condensed.pays)
+        return pl_condensed_mirrors(&s->condensed);
+    for (size_t i = 0; i < size; i++)
+        negative ^= (s->jacobian[i * (size + 1)] < 0) ^ (s->pivot[i] != (int)i + 1);
     return negative;
 }
 
-bool pl_contact_system_mirrors(const pl_contact_system *s, const pl_coupling *on)
-{
-    const pl_condensed *c = &s->condensed; /* det S = det D_lambda det(C C'), the first positive */
-    return c->pays ? is_negative(3 * c->count, c->matrix, c->pivot)
-                   : is_negative(3 * on->count, s->jacobian, s->pivot);
-}
-
-void pl_contact_system_apply(pl_contact_system *s, const pl_coupling *on, const pl_law_linear *linear,
-                             const double *g, double *x)
+void pl_contact_system_apply(pl_contact_system *s, const pl_coupling *on, const double *g, double *x)
 {
     int size = 3 * on->count;
     if (s->condensed.pays) {
-        pl_condensed_solve(&s->condensed, on->delassus, linear, g, x);
+        pl_condensed_solve(&s->condensed, on->delassus, false, g, x);
         return;
     }
     memcpy(x, g, sizeof(double) * (size_t)size);
@@ -352,11 +399,14 @@ pl_status pl_contact_system_solve(pl_context *ctx, pl_contact_system *s, const p
     if (accuracy > 0 && is_large(ctx, s, on->count))
         PL_TRY(solve_many(&(large_system){.ctx = ctx, .s = s, .on = on, .linear = linear}, g, accuracy,
                           x, moved, solved));
+    else if (accuracy > 0 && on->count >= ctx->limits.gmres_contacts)
+        PL_TRY(solve_by_old(&(large_system){.ctx = ctx, .s = s, .on = on, .linear = linear}, g,
+                            accuracy, x, moved, solved));
     if (*solved)
         return PL_OK;
     *solved = pl_contact_system_factor(ctx, s, on, linear);
     if (*solved)
-        pl_contact_system_apply(s, on, linear, g, x);
+        pl_contact_system_apply(s, on, g, x);
     if (on->count >= ctx->limits.gmres_contacts)
         pl_contact_system_couple(ctx, s, on, x, moved);
     return PL_OK;
@@ -378,7 +428,7 @@ pl_status pl_contact_system_approximate(pl_context *ctx, pl_contact_system *s, c
         return solve_many(
             &(large_system){.ctx = ctx, .s = s, .on = on, .linear = linear, .rough = true}, g, ROUGHLY,
             x, moved, &solved);
-    pl_contact_system_apply(s, on, linear, g, x);
+    pl_contact_system_apply(s, on, g, x);
     pl_contact_system_couple(ctx, s, on, x, moved);
     return PL_OK;
 }

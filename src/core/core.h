@@ -36,8 +36,6 @@ typedef struct pl_limits {
     int block_vectors;       /* unknowns that are added up at once, at least */
     int block_delassus;      /* rows of W that one thread multiplies */
     int block_lu;            /* columns of an LU that are factored at once */
-    int block_front;         /* columns of a front that are factored at once */
-    int tile_front;          /* columns of its rest that one thread subtracts at once */
     double pieces_supernode; /* values of a product with a supernode at the top that is cut in pieces */
 
     /* Half precision besides single, from here on. */
@@ -46,7 +44,7 @@ typedef struct pl_limits {
     /* Contacts. */
     int gmres_contacts;     /* systems with W are solved by GMRES: a step with an old LU is cheaper than
                                a new LU; >= 1 */
-    int condensed_contacts; /* systems with more contacts than vertices are solved by the vertices */
+    int condensed_contacts; /* systems of more may be solved by the vertices' motion */
     int folded_contacts;    /* with curved obstacles may be springs in the factor, */
     double folded_dense;    /* where systems of contact space cost so much of one */
     int unordered_vertices; /* touched, that deserve no order of elimination made for them: solving for

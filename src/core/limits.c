@@ -17,8 +17,6 @@ static const pl_limits usual = {
     .block_vectors = 512,
     .block_delassus = 96,
     .block_lu = 96,
-    .block_front = 128,
-    .tile_front = 192,
     .pieces_supernode = 300000,
     .half_factor = 3000000,
     .gmres_contacts = 48,
@@ -33,8 +31,6 @@ static const pl_limits least = {
     .block_vectors = 8,
     .block_delassus = 6,
     .block_lu = 8,
-    .block_front = 8,
-    .tile_front = 12,
     .gmres_contacts = 1,
 };
 

@@ -34,6 +34,9 @@ typedef struct material {
 #define PAIR_SECOND(p) ((p) == 0 ? 1 : 2)
 #define PAIR_COUNT(n)  ((n) == 3 ? 3 : 1)
 #define ALWAYS_INLINE  static inline __attribute__((always_inline))
+#ifndef PL_NOINLINE
+#define PL_NOINLINE static __attribute__((noinline))
+#endif
 
 /* psi = m |sigma - 1|^2 + l/2 (sum (sigma - 1))^2: every material below that is quadratic. */
 ALWAYS_INLINE void quadratic(int n, const vd *sigma, vd m, vd l, int want, material *out)
@@ -44,7 +47,7 @@ ALWAYS_INLINE void quadratic(int n, const vd *sigma, vd m, vd l, int want, mater
         square += (sigma[i] - 1.0) * (sigma[i] - 1.0);
     }
     out->energy = m * square + 0.5 * l * trace * trace;
-    out->bad = (vm)v_set(0.0);
+    out->bad = V_NONE;
     for (int i = 0; i < n; i++)
         out->tau[i] = 2.0 * m * (sigma[i] - 1.0) + l * trace;
     if (!(want & PL_WANT_TANGENT))
@@ -109,7 +112,7 @@ ALWAYS_INLINE void corotated_projective(int n, const vd *sigma, vd mu, vd lambda
 ALWAYS_INLINE void neo_hookean_exact(int n, const vd *sigma, vd mu, vd lambda, int want, material *out)
 {
     vd J = n == 3 ? sigma[0] * sigma[1] * sigma[2] : sigma[0] * sigma[1];
-    out->bad = ~(J > 0.0);
+    out->bad = V_NOT(J > 0.0);
     vd L = v_log(v_select(out->bad, v_set(1.0), J));
     vd pull = lambda * L - mu, strain = v_set(0.0), inverse[3];
     for (int i = 0; i < n; i++) {
@@ -168,7 +171,7 @@ ALWAYS_INLINE vd projection_residual(int n, const vd *sigma, vd ratio, vd root, 
 }
 
 /* The root with S_last in (-sigma_last, 0), in the lanes of very large expansion. */
-static __attribute__((noinline)) vd projection_bisect(int n, const vd *sigma, vd ratio)
+PL_NOINLINE vd projection_bisect(int n, const vd *sigma, vd ratio)
 {
     projection p;
     vd low = -sigma[n - 1], high = v_set(0.0);
@@ -190,7 +193,7 @@ ALWAYS_INLINE void project(int n, const vd *sigma, vd ratio, projection *p)
     /* Start where L = 0. A lane stops once its step is so small that the next error is below rounding.
      */
     vd u = last * last + 3.0;
-    vm active = ~expanded;
+    vm active = V_NOT(expanded);
     for (int k = 0; k < 60 && v_any(active); k++) {
         g = projection_residual(n, sigma, ratio, v_sqrt(u), p);
         vd slope = v_set(1.0 / 3.0);
@@ -237,7 +240,7 @@ ALWAYS_INLINE void neo_hookean_projective(int n, const vd *sigma, vd mu, vd lamb
     vd ratio = lambda / mu, r[3], H[3][3], inverse[3][3];
     projection p;
     project(n, sigma, ratio, &p);
-    out->bad = (vm)v_set(0.0);
+    out->bad = V_NONE;
     vd distance = v_set(0.0), strain = v_set(0.0), L = p.log_volume;
     for (int i = 0; i < n; i++) {
         vd gap = sigma[i] - p.theta[i];

@@ -128,6 +128,15 @@ static pl_status add_goals(pl_report *report, const pl_fit_result *r)
     return PL_OK;
 }
 
+/* Of all windows and starts. */
+static int iterations_of(const pl_fit_result *r)
+{
+    int sum = 0;
+    for (int k = 0; k < r->start_count; k++)
+        sum += r->starts[k].iterations;
+    return r->start_count > 1 ? sum : r->iterations;
+}
+
 static pl_status add_fit(pl_fit *fit, pl_report *report, const pl_fit_result *r)
 {
     static const char *const methods[] = {"gradient descent", "Adam", "L-BFGS-B",
@@ -170,6 +179,7 @@ static pl_status add_fit(pl_fit *fit, pl_report *report, const pl_fit_result *r)
                              .names = r->names,
                              .units = r->units,
                              .iteration_count = r->row_count,
+                             .made = iterations_of(r),
                              .loss = r->loss,
                              .values = r->values,
                              .gradient = r->gradient,

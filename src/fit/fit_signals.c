@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { DRAWN = 16 };
+enum { DRAWN = 16, LABEL = 40 };
 
 /* Whether an unknown is an input over time that one number tells. */
 static bool is_signal(const pl_unknown *u)
@@ -78,12 +78,29 @@ done:
     return status;
 }
 
-/* lines [DRAWN] */
-static pl_plot draw(const pl_fit_result *r, const double *times, pl_plot_line *lines)
+/* The one that all signals have, or ""; forces have one of their own each. */
+static const char *common_unit(const pl_task *task)
+{
+    const char *unit = NULL;
+    for (int k = 0; k < task->unknown_count; k++) {
+        const pl_unknown *u = &task->unknowns[k];
+        const char *own = pl_channel_get(u->of.channel)->unit;
+        if (is_signal(u) && (u->of.channel == PL_FORCE || (unit && strcmp(own, unit) != 0)))
+            return "";
+        unit = is_signal(u) ? own : unit;
+    }
+    return unit ? unit : "";
+}
+
+/* lines [DRAWN], label [LABEL] */
+static pl_plot draw(const pl_task *task, const pl_fit_result *r, const double *times,
+                    pl_plot_line *lines, char *label)
 {
     pl_plot plot = pl_plot_default();
+    const char *unit = common_unit(task);
+    snprintf(label, LABEL, "input%s%s", *unit ? ", " : "", unit);
     plot.x_label = "time, s";
-    plot.y_label = "input";
+    plot.y_label = label;
     plot.lines = lines;
     plot.line_count = r->signal_count < DRAWN ? r->signal_count : DRAWN;
     for (int k = 0; k < plot.line_count; k++)
@@ -101,7 +118,7 @@ pl_status pl_signals_write(pl_fit *fit, const pl_fit_result *r)
     const char **names = NULL;
     const double **columns = NULL;
     double *times = NULL;
-    char path[4096];
+    char path[4096], label[LABEL];
     pl_plot_line lines[DRAWN];
     if (r->signal_count == 0)
         return PL_OK;
@@ -117,7 +134,7 @@ pl_status pl_signals_write(pl_fit *fit, const pl_fit_result *r)
     PL_CHECK(pl_fit_path(fit, "signals.csv", path, sizeof path), done);
     PL_CHECK(pl_csv_write(fit->ctx, path, (int)count, names, r->steps, columns), done);
     if (fit->def.report) {
-        pl_plot plot = draw(r, times, lines);
+        pl_plot plot = draw(fit->task, r, times, lines, label);
         plot.title = fit->task->name;
         PL_CHECK(pl_fit_path(fit, "signals.svg", path, sizeof path), done);
         PL_CHECK(pl_plot_write(fit->ctx, &plot, path), done);
@@ -134,13 +151,13 @@ pl_status pl_signals_report(pl_fit *fit, pl_report *report, const pl_fit_result 
     pl_status status = PL_OK;
     double *times = NULL;
     pl_plot_line lines[DRAWN];
-    char note[96] = "";
+    char note[96] = "", label[LABEL];
     if (r->signal_count == 0)
         return PL_OK;
     if (r->signal_count > DRAWN)
         snprintf(note, sizeof note, "The first %d of %d; signals.csv has all.", DRAWN, r->signal_count);
     PL_CHECK(make_times(fit->task, &times), done);
-    pl_plot plot = draw(r, times, lines);
+    pl_plot plot = draw(fit->task, r, times, lines, label);
     PL_CHECK(pl_report_add_section(report, "Signals", *note ? note : NULL), done);
     status = pl_report_add_plot(report, &plot);
 done:

@@ -45,6 +45,7 @@ typedef struct pl_unknown {
     int index; /* of its quantity */
     pl_quantity of;
     int owner;           /* index of the body, collider, pin, force or wind */
+    int other;           /* of friction: one body that it is with; -1 = all of them */
     double direction[3]; /* of inputs and starts: p times this is added to the scene's own value */
     pl_spread spread;
     const char *start; /* file of initial values, while the task is read; else NULL */
@@ -244,6 +245,11 @@ extern const pl_spec pl_spec_task, pl_spec_unknown, pl_spec_term;
 
 /* Fills the task's unknowns from a checked document: owners, counts, bounds in x. */
 pl_status pl_task_read_unknowns(pl_task *task, const pl_document *document);
+/* The box in x that an unknown's bounds become. */
+void pl_unknown_set_box(pl_task *task, const pl_unknown *u);
+/* Refuses bounds that lead inputs out of what they can be, and sets those that the file leaves open;
+ * after pl_task_prepare_inputs. */
+pl_status pl_task_limit_inputs(pl_task *task, const pl_document *document);
 /* Initial values of the unknowns that have a file of them; after pl_task_prepare_inputs. */
 pl_status pl_task_read_starts(pl_task *task, const pl_document *document);
 /* Base values of the inputs that unknowns change. */

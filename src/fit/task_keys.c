@@ -29,8 +29,13 @@ static const char *const signal_names[] = {"none", "sinusoid", "spline", NULL};
 
 static void unknown_defaults(void *into)
 {
-    *(pl_unknown *)into = (pl_unknown){
-        .truth = NAN, .lower = -INFINITY, .upper = INFINITY, .knots = 8, .degree = 3, .frequency = 1};
+    *(pl_unknown *)into = (pl_unknown){.other = -1,
+                                       .truth = NAN,
+                                       .lower = -INFINITY,
+                                       .upper = INFINITY,
+                                       .knots = 8,
+                                       .degree = 3,
+                                       .frequency = 1};
 }
 
 static const pl_key unknown_keys[] = {
@@ -41,6 +46,10 @@ static const pl_key unknown_keys[] = {
      .doc = "Whose: the name or index of a body, collider, muscle, cable or chamber, the index of a "
             "pin, force "
             "or wind, or \"all\": an unknown for each of them; by default the first."},
+    {"with", PL_KEY_REFERENCE, UNREAD,
+     .doc =
+         "Of friction and body_friction: the one body that the coefficient is with; by default all of "
+         "them."},
     {"direction", PL_KEY_VECTOR, AT(pl_unknown, direction), .length = 3,
      .doc = "Of vectors: the unknown times this is added to what the scene says. A rotation turns "
             "about it."},

@@ -200,6 +200,7 @@ static pl_status build(pl_task *task, const pl_document *document, int override_
         return pl_document_fail(document, NULL, PL_ERROR_ARGUMENT,
                                 "\"window\" goes with goals and target files, not simulated targets");
     PL_TRY(pl_task_prepare_inputs(task));
+    PL_TRY(pl_task_limit_inputs(task, document));
     return pl_task_read_starts(task, document);
 }
 

@@ -17,11 +17,14 @@ static double key_time(const json_t *path, size_t i)
     return json_number_value(json_array_get(json_array_get(path, i), 0));
 }
 
-/* A path counts while it lasts, what is kept all the time, a distance at the end. */
-static range default_range(const pl_task *task, const json_t *path, const pl_loss_term *term)
+/* A path counts while it lasts, what is kept all the time, a distance at the end, or every so many
+ * steps if that is said. */
+static range default_range(const pl_task *task, const json_t *path, int every, const pl_loss_term *term)
 {
     double step = task->scene->params.values->def.time_step;
-    range r = {term->source == PL_TARGET_AHEAD ? task->steps : 1, task->steps, 1};
+    range r = {1, task->steps, every};
+    if (term->source == PL_TARGET_AHEAD)
+        r.first = every > 1 && every < task->steps ? every : task->steps;
     if (path) {
         r.first = (int)fmin(fmax(1, round(key_time(path, 0) / step)), 1e9);
         r.last = (int)fmin(round(key_time(path, json_array_size(path) - 1) / step), 1e9);
@@ -45,11 +48,10 @@ static pl_status choose_steps(pl_task *task, const pl_document *document, const 
 {
     pl_status status = PL_OK;
     const json_t *list = json_object_get(object, "steps");
-    range r = default_range(task, json_object_get(object, "path"), term);
+    range r = default_range(task, json_object_get(object, "path"), source->every, term);
     int last = 0;
     r.first = source->first_step ? source->first_step : r.first;
     r.last = source->last_step ? source->last_step : r.last;
-    r.every = source->every;
     if (!list && (r.first > r.last || r.last > task->steps))
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
                                 "expected steps up to %d, the task's last, got %d to %d", task->steps,
@@ -67,6 +69,23 @@ static pl_status choose_steps(pl_task *task, const pl_document *document, const 
     }
 done:
     return status;
+}
+
+/* A window that no counted step lies in aims at nothing. */
+static pl_status check_windows(const pl_task *task, const pl_document *document, const pl_place *place,
+                               const pl_loss_term *term)
+{
+    int gap = 0, window = task->window.steps;
+    for (int k = 0; k < term->step_count; k++) {
+        int apart = term->steps[k] - (k ? term->steps[k - 1] : 0);
+        gap = apart > gap ? apart : gap;
+    }
+    if (!window || term->source != PL_TARGET_AHEAD || gap <= window)
+        return PL_OK;
+    return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
+                            "\"distance\" counts %d steps apart, which windows of %d do not see: "
+                            "give it an \"every\" of at most %d",
+                            gap, window, window);
 }
 
 /* ------------------------------------------------------------------------------- places */
@@ -114,6 +133,7 @@ pl_status pl_task_set_goal(pl_task *task, const pl_document *document, const jso
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
                                 "expected at least one row of \"path\"");
     PL_TRY(choose_steps(task, document, object, place, source, term));
+    PL_TRY(check_windows(task, document, place, term));
     PL_NEW(task->ctx, term->first, term->step_count + 1, done);
     PL_NEW(task->ctx, term->target, 3 * (size_t)term->step_count * (size_t)points, done);
     for (int i = 0; i < term->step_count; i++) {

@@ -95,6 +95,30 @@ static pl_role role_of(const pl_unknown *u)
     return pl_channel_get(u->of.channel)->role;
 }
 
+/* The k-th row that it drives of those that its owner has, or -1. A pair of bodies is in the row of the
+ * one that comes first. */
+static int row_at(const pl_task *task, const pl_unknown *u, pl_span span, int k)
+{
+    int smaller = pl_smaller(u->owner, k), bodies = task->scene->body_count;
+    if (u->other >= 0 && u->other != k)
+        return -1;
+    return u->of.channel == PL_BODY_FRICTION ? smaller * bodies + u->owner + k - smaller
+                                             : span.first + k;
+}
+
+/* Coefficients of friction, one by one, as the pairs that they are of. */
+static pl_status set_pairs(pl_task *task, const pl_unknown *u)
+{
+    pl_span span = pl_channel_span(task->scene, u->of.channel, u->owner);
+    pl_values *values;
+    PL_TRY(pl_channel_check(task->ctx, u->of.channel, 1, task->p + u->first));
+    PL_TRY(pl_params_edit(pl_scene_params(task->scene), &values));
+    for (int k = 0; k < span.count; k++)
+        if (row_at(task, u, span, k) >= 0)
+            values->of[u->of.channel][row_at(task, u, span, k)] = task->p[u->first];
+    return PL_OK;
+}
+
 /* Adds p times the direction to one row of a channel. */
 static void add_to_row(const pl_unknown *u, double p, double *row)
 {
@@ -152,8 +176,10 @@ pl_status pl_task_apply(pl_task *task, const double *x, pl_state *state)
         for (int i = u->first; i < u->first + u->count; i++)
             task->p[i] = pl_task_value(task, u, i, x[i]);
         if (role_of(u) == PL_PARAMETER) {
-            pl_status status = pl_params_set(pl_scene_params(task->scene), u->of.channel, u->owner,
-                                             u->count, task->p + u->first);
+            pl_status status = pl_channel_get(u->of.channel)->row == PL_ROW_BODY
+                                   ? set_pairs(task, u)
+                                   : pl_params_set(pl_scene_params(task->scene), u->of.channel,
+                                                   u->owner, u->count, task->p + u->first);
             /* Out of the parameter's range: a place where the loss is not defined. */
             if (status == PL_ERROR_ARGUMENT)
                 status = PL_ERROR_NUMERIC;
@@ -198,7 +224,10 @@ static double touch_all(const pl_task *task, const pl_unknown *u, int index, con
         if (info->role == PL_INPUT)
             slope = pl_signal_slope(u, task->p + u->first, index, step, steps, h);
         size_t first = step > 0 ? pl_channel_size(task->scene, u->of.channel, step) : 0;
-        for (int r = span.first; r < span.first + span.count; r++) {
+        for (int i = 0; i < span.count; i++) {
+            int r = row_at(task, u, span, i);
+            if (r < 0)
+                continue;
             double *row = g->of[u->of.channel] + (first + (size_t)r) * (size_t)info->gradient_width;
             for (int k = 0; k < u->of.width; k++) {
                 double factor = info->role == PL_PARAMETER ? 1 : slope * u->direction[k];

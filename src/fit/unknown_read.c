@@ -5,12 +5,13 @@
 
 #include <stdio.h>
 
-pl_status pl_task_find_owner(const pl_document *document, const pl_scene *scene, pl_owner owner,
-                             const json_t *of, const pl_place *place, int *index)
+/* The part of a kind that the value of `key` names. */
+static pl_status find_part(const pl_document *document, const pl_scene *scene, pl_owner owner,
+                           const json_t *of, const char *key, const pl_place *place, int *index)
 {
     const char *kind = pl_owner_name(owner);
     int count = pl_scene_owner_count(scene, owner);
-    const pl_place here = {place, "of", 0};
+    const pl_place here = {place, key, 0};
     *index = 0;
     if (json_is_string(of)) {
         const char *name = json_string_value(of);
@@ -29,6 +30,30 @@ pl_status pl_task_find_owner(const pl_document *document, const pl_scene *scene,
                                 "expected a %s of the scene, which has %d, got index %d", kind, count,
                                 *index);
     return PL_OK;
+}
+
+pl_status pl_task_find_owner(const pl_document *document, const pl_scene *scene, pl_owner owner,
+                             const json_t *of, const pl_place *place, int *index)
+{
+    return find_part(document, scene, owner, of, "of", place, index);
+}
+
+/* The one body that a coefficient of friction is with, if it names one. */
+static pl_status read_other(const pl_document *document, const pl_scene *scene, const json_t *object,
+                            const pl_place *place, pl_unknown *u)
+{
+    const pl_place here = {place, "with", 0}, of = {place, "of", 0};
+    const json_t *with = json_object_get(object, "with");
+    const char *owner = json_string_value(json_object_get(object, "of"));
+    if (u->of.channel == PL_BODY_FRICTION && owner && strcmp(owner, "all") == 0)
+        return pl_document_fail(document, &of, PL_ERROR_ARGUMENT,
+                                "expected one body: pairs are named by \"of\" and \"with\"");
+    if (!with)
+        return PL_OK;
+    if (pl_channel_get(u->of.channel)->row != PL_ROW_BODY)
+        return pl_document_fail(document, &here, PL_ERROR_ARGUMENT,
+                                "goes with friction and body_friction only");
+    return find_part(document, scene, PL_OWNER_BODY, with, "with", place, &u->other);
 }
 
 static pl_status count_entries(const pl_document *document, const pl_task *task, pl_unknown *u,
@@ -73,7 +98,7 @@ static void limit_physically(pl_unknown *u)
     u->lower = fmax(u->lower, info->above ? LEAST : info->lower);
     if (isfinite(u->upper) || info->upper < 1) /* the others are beyond what anything is made of */
         u->upper = fmin(u->upper, info->upper);
-    if (u->of.channel == PL_FRICTION)
+    if (u->of.channel == PL_FRICTION || u->of.channel == PL_BODY_FRICTION)
         u->lower = fmax(u->lower, 1e-3); /* 0 is another law, without friction and without a slope */
 }
 
@@ -183,6 +208,7 @@ static pl_status read_unknown(pl_task *task, const pl_document *document, const 
                                   json_object_get(object, "of"), place, &u->owner));
     else
         add_owner(task->scene, u);
+    PL_TRY(read_other(document, task->scene, object, place, u));
     PL_TRY(count_entries(document, task, u, place));
     if (u->start && (u->spread != PL_SPREAD_STEP || u->of.column > 0)) {
         const pl_place here = {place, "start", 0};
@@ -202,8 +228,7 @@ static pl_status read_unknown(pl_task *task, const pl_document *document, const 
  * every gradient that could lead back: one long step would end a fit there. */
 #define LOGIT_REACH 7.0
 
-/* The box in x that a box in p becomes. */
-static void set_box(pl_task *task, const pl_unknown *u)
+void pl_unknown_set_box(pl_task *task, const pl_unknown *u)
 {
     double initial = pl_map_to_x(u, u->initial);
     double reach = fmax(LOGIT_REACH, fabs(initial));
@@ -248,7 +273,7 @@ pl_status pl_task_read_unknowns(pl_task *task, const pl_document *document)
     PL_NEW(task->ctx, task->upper, task->n, done);
     PL_NEW(task->ctx, task->p, task->n, done);
     for (int k = 0; k < count; k++)
-        set_box(task, &task->unknowns[k]);
+        pl_unknown_set_box(task, &task->unknowns[k]);
 done:
     return status;
 }

@@ -36,6 +36,8 @@
 /* Smallest eigenvalue of J^T J, scaled to unit diagonal, that is not rounding: the columns of J are
  * known to the adjoint tolerance of 1e-8, and their products to about 1e-15. */
 #define SINGULAR 1e-14
+/* Cosine of two columns of J between which a fit goes on without end: a part in 1e3 is their own. */
+#define ALIKE (1 - 1e-6)
 /* Components of a direction below this part of its largest are not named. */
 #define NAMED 0.3
 
@@ -349,11 +351,29 @@ static const char *how_far(const judge *j, char *out, size_t size)
     return out;
 }
 
+/* ", which the data hardly tell from rho": the entry whose column is nearly that of entry `at`. */
+static const char *twin_of(const judge *j, int at, char *out, size_t size)
+{
+    int n = j->task->n, twin = -1;
+    const double *normal = j->evidence->normal;
+    double most = ALIKE;
+    for (int k = 0; k < n; k++) {
+        double both = sqrt(normal[at * n + at] * normal[k * n + k]);
+        double cosine = k != at && both > 0 ? fabs(normal[at * n + k]) / both : 0;
+        twin = cosine > most ? k : twin;
+        most = fmax(most, cosine);
+    }
+    *out = '\0';
+    if (twin >= 0)
+        snprintf(out, size, ", which the data hardly tell from %s", j->fit->names[twin]);
+    return out;
+}
+
 /* The entry that the next step would change most, in slacks; not more than one is told. */
 static void judge_step(judge *j, const char *why)
 {
     double step[PL_SHOWN_MAX], worst = 1, to = 0;
-    char fell[64];
+    char fell[64], twin[PL_REASON_SIZE / 4];
     int at = -1;
     if (!next_step(j, step))
         return;
@@ -371,8 +391,9 @@ static void judge_step(judge *j, const char *why)
     }
     if (at >= 0)
         doubt(j, PL_DOUBT_CONVERGENCE,
-              "not converged (%s): the next step would take %s from %.4g to %.4g%s", why,
-              j->fit->names[at], value_of(j, owner(j, at), at), to, how_far(j, fell, sizeof fell));
+              "not converged (%s): the next step would take %s from %.4g to %.4g%s%s", why,
+              j->fit->names[at], value_of(j, owner(j, at), at), to, twin_of(j, at, twin, sizeof twin),
+              how_far(j, fell, sizeof fell));
 }
 
 /* Without derivatives: the last tenth of the iterations still brought a hundredth of all decrease, or

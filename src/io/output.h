@@ -5,6 +5,7 @@
 #include "core/core.h"
 #include "io/collider_surface.h"
 #include "io/output_directory.h"
+#include "io/report_text.h"
 #include "io/vtu.h"
 #include "sim/params.h"
 
@@ -62,8 +63,9 @@ struct pl_output {
     pl_output_grid volume_grid, surface_grid;
     pl_output_colliders colliders;
     pl_output_cables cables;
-    double *point_data;   /* [n, 16] scratch: what a file's points carry */
+    double *point_data;   /* [n, 18] scratch: what a file's points carry */
     double *element_data; /* [element_count, 12] scratch: energy, von Mises, activation, stress */
+    pl_text forces;       /* rows of contact_forces.csv so far */
     int frame_count, frame_capacity;
     pl_pvd_entry *frames; /* written */
     int record_count, record_capacity;
@@ -89,6 +91,10 @@ pl_status pl_output_write_colliders(pl_output *output, const pl_state *state);
 pl_status pl_output_build_cables(pl_output *output);
 void pl_output_free_cables(pl_output *output);
 pl_status pl_output_write_cables(pl_output *output, const pl_state *state);
+/* What pairs press and rub each other with at a state; then contact_forces.csv of all that was noted.
+ */
+pl_status pl_output_note_forces(pl_output *output, const pl_state *state);
+pl_status pl_output_write_forces(pl_output *output);
 /* Writes summary.json. */
 pl_status pl_output_write_summary(pl_output *output, pl_status outcome);
 

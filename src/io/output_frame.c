@@ -2,7 +2,8 @@
  * One moment of a simulation as VTU files. Points of the volume carry displacement (from the rest
  * shape) and velocity, its cells stress (Cauchy, Pa), von Mises stress, energy (J), body and, in scenes
  * with muscles, activation; points of the surface carry displacement, velocity, the contact forces
- * (N), normal and tangential apart, and, in scenes with chambers, pressure (Pa).
+ * (N), normal and tangential apart, who presses them most (the index of a body; of a collider, that
+ * after all bodies; -1 = nobody), and, in scenes with chambers, pressure (Pa).
  */
 #include "io/output.h"
 #include "sim/sim.h"
@@ -15,14 +16,21 @@
 /* Scratch columns of a file's points, each [point_count, 3]. */
 typedef struct columns {
     double *position, *displacement, *velocity, *normal, *tangent;
-    double *pressure; /* [point_count] */
+    double *partner, *most, *pressure; /* [point_count] */
 } columns;
 
 static columns gather(pl_output *output, const pl_output_grid *grid, const pl_state *state)
 {
     size_t n = 3 * (size_t)output->vertex_count;
     double *data = output->point_data;
-    columns c = {data, data + n, data + 2 * n, data + 3 * n, data + 4 * n, data + 5 * n};
+    columns c = {.position = data,
+                 .displacement = data + n,
+                 .velocity = data + 2 * n,
+                 .normal = data + 3 * n,
+                 .tangent = data + 4 * n,
+                 .partner = data + 5 * n,
+                 .most = data + 5 * n + n / 3,
+                 .pressure = data + 5 * n + 2 * n / 3};
     for (int i = 0; i < grid->point_count; i++)
         for (size_t k = 0; k < 3; k++) {
             size_t to = 3 * (size_t)i + k, from = 3 * (size_t)grid->vertex[i] + k;
@@ -46,11 +54,23 @@ static int point_of(const pl_output_grid *grid, int vertex)
     return found ? (int)(found - grid->vertex) : -1;
 }
 
-/* Sums the contact forces on each point. */
-static void gather_contacts(const pl_output_grid *grid, const pl_state *state, columns c)
+/* Who presses the j-th vertex of a contact: a body, or a collider after all bodies. */
+static int partner_of(const pl_scene *scene, const pl_contact *contact, int j)
+{
+    int first = scene->body_of[contact->vertex[0]];
+    int last = scene->body_of[contact->vertex[contact->count - 1]];
+    return contact->collider >= 0 ? scene->body_count + contact->collider
+                                  : first + last - scene->body_of[contact->vertex[j]];
+}
+
+/* Sums the contact forces on each point, and finds who presses it most. */
+static void gather_contacts(const pl_scene *scene, const pl_output_grid *grid, const pl_state *state,
+                            columns c)
 {
     memset(c.normal, 0, sizeof(double) * 3 * (size_t)grid->point_count);
     memset(c.tangent, 0, sizeof(double) * 3 * (size_t)grid->point_count);
+    for (int i = 0; i < grid->point_count; i++)
+        c.partner[i] = -1, c.most[i] = 0;
     for (int at = 0; at < state->contact_count; at++) {
         const pl_contact *contact = &state->contacts[at];
         for (int j = 0; j < contact->count; j++) {
@@ -60,6 +80,11 @@ static void gather_contacts(const pl_output_grid *grid, const pl_state *state, c
             size_t i = 3 * (size_t)at_point;
             pl_axpy3(contact->weight[j] * contact->force_normal, contact->normal, c.normal + i);
             pl_axpy3(contact->weight[j], contact->force_tangent, c.tangent + i);
+            double pressing = fabs(contact->weight[j]) * contact->force_normal;
+            if (pressing > c.most[at_point]) {
+                c.most[at_point] = pressing;
+                c.partner[at_point] = partner_of(scene, contact, j);
+            }
         }
     }
 }
@@ -148,16 +173,15 @@ static pl_status write_surface(pl_output *output, const pl_state *state)
 {
     columns c = gather(output, &output->surface_grid, state);
     bool chambers = pl_scene_owner_count(output->scene, PL_OWNER_CHAMBER) > 0;
-    gather_contacts(&output->surface_grid, state, c);
+    gather_contacts(output->scene, &output->surface_grid, state, c);
     PL_TRY(gather_pressure(output, &output->surface_grid, state, c.pressure));
-    const pl_vtu_field points[] = {{"displacement", 3, c.displacement},
-                                   {"velocity", 3, c.velocity},
-                                   {"contact_normal", 3, c.normal},
-                                   {"contact_tangent", 3, c.tangent},
-                                   {"pressure", 1, c.pressure}};
+    const pl_vtu_field points[] = {
+        {"displacement", 3, c.displacement}, {"velocity", 3, c.velocity},
+        {"contact_normal", 3, c.normal},     {"contact_tangent", 3, c.tangent},
+        {"contact_partner", 1, c.partner},   {"pressure", 1, c.pressure}};
     const pl_vtu_field cells[] = {{"body", 1, output->surface_grid.body}};
     return write_grid(output, "surface", state->step, &output->surface_grid,
-                      (pl_vtu){.point_field_count = chambers ? 5 : 4,
+                      (pl_vtu){.point_field_count = chambers ? 6 : 5,
                                .point_fields = points,
                                .cell_field_count = 1,
                                .cell_fields = cells});

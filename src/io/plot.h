@@ -53,4 +53,7 @@ double pl_axis_at(const pl_axis *axis, double value);
 /* Draws the whole plot: axes, ticks, grid, lines, legend. */
 pl_status pl_plot_svg(pl_context *ctx, const pl_plot *plot, pl_text *svg);
 
+/* A name as comma-separated values have it: in quotes where it needs them, its own doubled. */
+void pl_csv_name(pl_text *text, const char *name);
+
 #endif

@@ -1,8 +1,7 @@
 /* Histories as comma-separated values. */
 #include "io/plot.h"
 
-/* A name in quotes where it needs them, its own quotes doubled. */
-static void add_name(pl_text *t, const char *name)
+void pl_csv_name(pl_text *t, const char *name)
 {
     if (!strpbrk(name, ",\"\r\n")) {
         pl_text_add(t, name);
@@ -23,7 +22,7 @@ pl_status pl_csv_write(pl_context *ctx, const char *path, int column_count, cons
     pl_text t = {.ctx = ctx};
     for (int c = 0; c < column_count; c++) {
         pl_text_add(&t, c ? "," : "");
-        add_name(&t, names[c]);
+        pl_csv_name(&t, names[c]);
     }
     pl_text_add(&t, "\n");
     for (int r = 0; r < row_count; r++) {

@@ -68,6 +68,11 @@ static void add_subject(pl_text *t, const pl_report_fit *f)
     }
 }
 
+static int made_of(const pl_report_fit *f)
+{
+    return f->made > 0 ? f->made : f->iteration_count - 1;
+}
+
 static pl_status add_headline(pl_report *report, const pl_report_fit *f)
 {
     pl_text t = {.ctx = report->ctx};
@@ -92,7 +97,7 @@ static pl_status add_headline(pl_report *report, const pl_report_fit *f)
         pl_text_add(&t, pl_report_number(number, first / last, 2));
         pl_text_add(&t, "-fold");
     }
-    int made = f->iteration_count - 1;
+    int made = made_of(f);
     if (made > 0)
         pl_text_format(&t, ", in %d iteration%s", made, made == 1 ? "" : "s");
     if (f->seconds > 0) {
@@ -164,8 +169,9 @@ static pl_status add_facts(pl_report *report, const pl_report_fit *f)
     pl_text duration = {.ctx = report->ctx};
     add_duration(&duration, f->seconds);
     cell each;
-    int made = f->iteration_count > 1 ? f->iteration_count - 1 : 1;
-    snprintf(note, sizeof note, "%s s an iteration", pl_report_number(each, f->seconds / made, 3));
+    int made = made_of(f);
+    snprintf(note, sizeof note, "%s s an iteration",
+             pl_report_number(each, f->seconds / (made > 0 ? made : 1), 3));
     pl_status status = duration.status;
     if (status == PL_OK)
         status = pl_report_add_fact(report, "Time", duration.data, note);

@@ -92,6 +92,9 @@ static void describe_expected(const pl_key *key, char *out, size_t size)
     case PL_KEY_POINTS:
         snprintf(out, size, "an array of rows of %d numbers%s", key->length, unit);
         break;
+    case PL_KEY_POLYLINES:
+        snprintf(out, size, "an array of arrays of rows of %d numbers%s", key->length, unit);
+        break;
     case PL_KEY_CORNERS:
         snprintf(out, size, "an array of rows of %d indices", key->length);
         break;
@@ -365,6 +368,19 @@ static pl_status check_vertices(const pl_document *document, const pl_key *key, 
     return box ? check_rows(document, &corners, box, 3, false, &here) : PL_OK;
 }
 
+static pl_status check_polylines(const pl_document *document, const pl_key *key, const json_t *value,
+                                 const pl_place *place)
+{
+    if (!json_is_array(value))
+        return unexpected(document, key, value, place);
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        const pl_key points = {.kind = PL_KEY_POINTS, .length = key->length, .unit = key->unit};
+        const pl_place here = {place, NULL, (int)i};
+        PL_TRY(check_rows(document, &points, json_array_get(value, i), key->length, false, &here));
+    }
+    return PL_OK;
+}
+
 static pl_status check_list(const pl_document *document, const pl_key *key, const json_t *value,
                             const pl_place *place)
 {
@@ -411,6 +427,8 @@ static pl_status check_value(const pl_document *document, const pl_key *key, con
         return check_rows(document, key, value, key->length + 1, true, place);
     case PL_KEY_POINTS:
         return check_rows(document, key, value, key->length, false, place);
+    case PL_KEY_POLYLINES:
+        return check_polylines(document, key, value, place);
     case PL_KEY_CORNERS:
         return check_corners(document, key, value, place);
     case PL_KEY_SETS:

@@ -127,6 +127,8 @@ static json_t *kind_schema(const pl_key *key, const char *defaults)
         return rows_schema(key->length + 1);
     case PL_KEY_POINTS:
         return plain_rows(key->length);
+    case PL_KEY_POLYLINES:
+        return array_schema(plain_rows(key->length), -1);
     case PL_KEY_CORNERS:
         return array_schema(indices_schema(key->length), -1);
     case PL_KEY_SETS:

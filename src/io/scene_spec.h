@@ -71,6 +71,7 @@ typedef enum pl_key_kind {
     PL_KEY_LIST,      /* array of `spec`; read by the builder */
     PL_KEY_ROWS,      /* [[time, length values], ...], time increasing; read by the builder */
     PL_KEY_POINTS,    /* [[length values], ...]; read by the builder */
+    PL_KEY_POLYLINES, /* [[[length values], ...], ...]; read by the builder */
     PL_KEY_CORNERS,   /* [[length indices], ...]; read by the builder */
     PL_KEY_SETS,      /* {"name": [index, ...]}; read by the builder */
     PL_KEY_FIELD,     /* double, or [number per element], or {"group": number}; the first is read */
@@ -166,6 +167,7 @@ typedef struct pl_scene_source {
     int version;
     const char *name, *description, *schema;
     int steps, every;
+    bool bring_out;
     bool volume, surface, obstacles; /* of the outputs */
 } pl_scene_source;
 
@@ -184,7 +186,13 @@ extern const char *const pl_group_keys[];
 void pl_describe_groups(const pl_mesh *mesh, unsigned kinds, char *out, size_t size);
 pl_status pl_build_body(const pl_document *document, pl_scene *scene, const json_t *object,
                         const pl_place *place);
-/* The parts that refer to bodies: pins, forces, wind, colliders, friction pairs. */
+pl_status pl_build_muscle(const pl_document *document, pl_scene *scene, const json_t *object,
+                          const pl_place *place);
+pl_status pl_build_cable(const pl_document *document, pl_scene *scene, const json_t *object,
+                         const pl_place *place);
+pl_status pl_build_chamber(const pl_document *document, pl_scene *scene, const json_t *object,
+                           const pl_place *place);
+/* All parts, bodies first. */
 pl_status pl_build_parts(const pl_document *document, pl_scene *scene);
 
 #endif

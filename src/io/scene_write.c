@@ -205,9 +205,23 @@ static void write_value(writer *w, const pl_key *key, const char *at)
 
 static void write_keys(writer *w, const pl_spec *spec, const void *from, const void *usual);
 
+/* Whether an object's keys, those it needs among them, all have the values they have without it. */
+static bool untouched(writer *w, const pl_spec *spec, const char *at, const char *usual)
+{
+    bool same = true;
+    for (int i = 0, count; same && i < spec->key_count; i++) {
+        const pl_key *key = &spec->keys[i];
+        same = key->kind != PL_KEY_OBJECT && key->offset != PL_KEY_UNREAD &&
+               !parameter(w, key, &count) && is_default(key, at + key->offset, usual + key->offset);
+    }
+    return same;
+}
+
 /* An object within the same struct, unless all of it is as it would be without. */
 static void write_object(writer *w, const pl_key *key, const char *at, const char *usual)
 {
+    if (!key->required && untouched(w, key->spec, at, usual))
+        return;
     int before = w->text.length;
     begin(w, key->name, "{");
     int inside = w->text.length;
@@ -460,6 +474,7 @@ static void write_chamber(writer *w)
 {
     pl_chamber_def usual = pl_chamber_def_default(), def = usual;
     pl_scene_chamber(w->scene, w->index, &def);
+    def.ambient = def.gas ? def.ambient : usual.ambient;
     def.name = own_name(w);
     integer(w, "body", def.body);
     corners(w, "triangles", def.triangle_count, 3, def.triangles);

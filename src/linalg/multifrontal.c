@@ -1,39 +1,7 @@
 /* Multifrontal Cholesky in single precision. */
 #include "linalg/multifrontal.h"
 
-#include <cblas.h>
-#include <lapacke.h>
 #include <omp.h>
-
-/* One supernode's front. */
-typedef struct front {
-    int columns, below, height;
-    float *value; /* [height, columns] column-major: F11, F21 */
-    float *rest;  /* [below, below] column-major: F22, lower triangle */
-    int threads;
-    int block; /* columns factored at once, */
-    int tile;  /* and of the rest that one thread subtracts at once */
-} front;
-
-/* Its columns are at `value` while it is worked on, by a thread or by several. */
-static front get_front(const pl_multifrontal *m, int k, int thread, int threads, float *value)
-{
-    const pl_multifrontal_plan *plan = m->plan;
-    size_t from = plan->rest_from[k];
-    pl_panel p = pl_panel_of(plan->triangular->supernodes, k);
-    const pl_limits *limits = &m->ctx->limits;
-    double flops = (double)p.columns * p.height * p.height;
-    return (front){
-        .columns = p.columns,
-        .below = p.below,
-        .height = p.height,
-        .value = value,
-        .rest = m->rest + from + (from < plan->left ? 0 : (size_t)thread * plan->room),
-        .threads = flops < limits->thread_front ? 1 : threads,
-        .block = limits->block_front,
-        .tile = limits->tile_front,
-    };
-}
 
 pl_status pl_multifrontal_create(pl_context *ctx, const pl_multifrontal_plan *plan,
                                  pl_multifrontal *out)
@@ -42,6 +10,7 @@ pl_status pl_multifrontal_create(pl_context *ctx, const pl_multifrontal_plan *pl
     pl_multifrontal *m = out;
     size_t of_threads = (size_t)ctx->threads * plan->room, schur = (size_t)plan->schur_size;
     *m = (pl_multifrontal){.ctx = ctx, .plan = plan};
+    PL_NEW(ctx, m->fronts, (size_t)ctx->threads * plan->front, done);
     PL_NEW(ctx, m->rest, plan->left + (plan->top_room > of_threads ? plan->top_room : of_threads),
            done);
     if (schur > 0)
@@ -54,125 +23,100 @@ done:
 
 void pl_multifrontal_free(pl_multifrontal *m)
 {
+    pl_free(m->ctx, m->fronts);
     pl_free(m->ctx, m->rest);
     pl_free(m->ctx, m->schur);
     *m = (pl_multifrontal){0};
 }
 
-/* Three columns of a child's rest, those of its vertex j, added to the parent's front. */
-static void add_columns(const pl_multifrontal_plan *m, const front *child, int from, int count, int j,
-                        const front *parent)
-{
-    const int *position = m->position + from, *run_end = m->run_end + from;
-    for (int c = 0; c < 3; c++) {
-        int column = position[j] + c;
-        const float *source = child->rest + (size_t)(3 * j + c) * (size_t)child->below;
-        float *target = column < parent->columns
-                            ? parent->value + (size_t)column * (size_t)parent->height
-                            : parent->rest + (size_t)(column - parent->columns) * (size_t)parent->below;
-        int above = column < parent->columns ? 0 : parent->columns;
-        for (int i = j; i < count; i = run_end[i]) {
-            const float *s = source + 3 * i;
-            float *d = target + (position[i] - above);
-            for (int r = 0; r < 3 * (run_end[i] - i); r++)
-                d[r] += s[r];
-        }
-    }
-}
-
-static void assemble(const pl_multifrontal *m, const pl_triangular *t, const double *blocks, int k,
-                     int thread, const front *f)
+/* What supernode k leaves, worked on by a thread. */
+static float *rest_of(const pl_multifrontal *m, int k, int thread)
 {
     const pl_multifrontal_plan *plan = m->plan;
-    const int *triple_from = plan->triangular->supernodes->triple_from;
-    memset(f->value, 0, sizeof(float) * (size_t)f->height * (size_t)f->columns);
-    /* By threads, because most of it is pages that are touched for the first time. */
-#pragma omp parallel for num_threads(f->threads) schedule(static, 64) if (f->threads > 1)
-    for (int j = 0; j < f->below; j++)
-        memset(f->rest + (size_t)j * (size_t)(f->below + 1), 0, sizeof(float) * (size_t)(f->below - j));
+    size_t from = plan->rest_from[k];
+    return m->rest + from + (from < plan->left ? 0 : (size_t)thread * plan->room);
+}
+
+/* By a thread, or by several of which it is the first. */
+static pl_front front_of(const pl_multifrontal *m, const pl_triangular *t, int k, int thread,
+                         int threads)
+{
+    pl_panel p = pl_panel_of(t->plan->supernodes, k);
+    double flops = (double)p.columns * p.height * p.height;
+    return (pl_front){
+        .backend = t->plan->backend,
+        .panel = p,
+        .threads = flops < m->ctx->limits.thread_front ? 1 : threads,
+        .room = m->fronts + (size_t)thread * m->plan->front,
+        .rest = rest_of(m, k, thread),
+        .store = t->single + t->plan->single_at[k],
+    };
+}
+
+/* F11 and F21 of A. */
+static void take_entries(const pl_multifrontal_plan *plan, const pl_triangular *t, const double *blocks,
+                         int k, const pl_front *f)
+{
+    size_t height = (size_t)f->panel.height;
+    memset(f->room, 0, sizeof(float) * height * (size_t)f->panel.columns);
     for (int e = plan->entry_from[k]; e < plan->entry_from[k + 1]; e++) {
         const pl_front_entry *entry = &plan->entry[e];
         const double *from = blocks + 9 * (size_t)entry->block;
-        float *to = f->value + entry->at,
+        float *to = f->room + entry->at,
               scale = t->scale[entry->vertex[0]] * t->scale[entry->vertex[1]];
-        for (int c = 0; c < 3; c++, to += f->height)
+        for (int c = 0; c < 3; c++, to += height)
             for (int r = 0; r < 3; r++)
                 to[r] = scale * (float)from[3 * c + r];
     }
-    for (int i = plan->child_from[k]; i < plan->child_from[k + 1]; i++) {
-        int child = plan->child[i], from = triple_from[child], count = triple_from[child + 1] - from;
-        front c = get_front(m, child, thread, 1, NULL);
-#pragma omp parallel for num_threads(f->threads) schedule(dynamic, 8) if (f->threads > 1)
-        for (int j = 0; j < count; j++)
-            add_columns(plan, &c, from, count, j, f);
-    }
 }
 
-/* What columns [first, first + width) take from those of tile [begin, end) on their right. */
-static void reduce_tile(const front *f, int first, int width, int begin, int end)
+/* What a child leaves of F11 and F21, or of F22. */
+static void add_child(const pl_multifrontal *m, int child, int thread, const pl_front *f, bool rest)
 {
-    const float *left = f->value + (size_t)first * (size_t)f->height + begin;
-    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, f->height - begin, end - begin, width, -1,
-                left, f->height, left, f->height, 1,
-                f->value + (size_t)begin * (size_t)f->height + begin, f->height);
-}
-
-/* L11 and L21, a block of columns at a time. */
-static bool factor_columns(const front *f)
-{
-    size_t height = (size_t)f->height;
-    for (int first = 0; first < f->columns; first += f->block) {
-        int width = pl_smaller(f->block, f->columns - first), next = first + width;
-        float *diagonal = f->value + (size_t)first * (height + 1);
-        if (LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'L', width, diagonal, f->height) != 0)
-            return false;
-        int strips = (f->height - next + f->tile - 1) / f->tile;
-#pragma omp parallel for num_threads(f->threads) schedule(dynamic, 1) if (f->threads > 1)
-        for (int s = 0; s < strips; s++)
-            cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
-                        pl_smaller(f->tile, f->height - next - s * f->tile), width, 1, diagonal,
-                        f->height, diagonal + width + s * f->tile, f->height);
-        int tiles = (f->columns - next + f->tile - 1) / f->tile;
-#pragma omp parallel for num_threads(f->threads) schedule(dynamic, 1) if (f->threads > 1)
-        for (int s = 0; s < tiles; s++)
-            reduce_tile(f, first, width, next + s * f->tile,
-                        pl_smaller(next + (s + 1) * f->tile, f->columns));
+    const pl_multifrontal_plan *plan = m->plan;
+    const pl_supernodes *l = plan->triangular->supernodes;
+    int from = l->triple_from[child], count = l->triple_from[child + 1] - from, own = 0;
+    pl_front_sum sum = {
+        .count = count,
+        .position = plan->position + from,
+        .run_end = plan->run_end + from,
+        .from = rest_of(m, child, thread),
+        .from_stride = 3 * (size_t)count,
+        .to = rest ? f->rest : f->room,
+        .above = rest ? f->panel.columns : 0,
+        .to_stride = (size_t)(rest ? f->panel.below : f->panel.height),
+    };
+    while (own < count && sum.position[own] < f->panel.columns)
+        own++;
+    int first = rest ? own : 0, last = rest ? count : own;
+    if (f->threads == 1) {
+        f->backend->front_add(&sum, first, last);
+        return;
     }
-    return true;
+#pragma omp parallel for num_threads(f->threads) schedule(dynamic, 8)
+    for (int j = first; j < last; j++)
+        f->backend->front_add(&sum, j, j + 1);
 }
 
-/* F22 - L21 L21^T, the lower triangle. */
-static void reduce_rest(const front *f)
+static void add_children(const pl_multifrontal *m, int k, int thread, const pl_front *f, bool rest)
 {
-    const float *l21 = f->value + f->columns;
-    int tiles = (f->below + f->tile - 1) / f->tile;
-#pragma omp parallel for num_threads(f->threads) schedule(dynamic, 1) if (f->threads > 1)
-    for (int s = 0; s < tiles; s++) {
-        int begin = s * f->tile, width = pl_smaller(f->tile, f->below - begin),
-            under = f->below - begin - width;
-        float *corner = f->rest + (size_t)begin * ((size_t)f->below + 1);
-        cblas_ssyrk(CblasColMajor, CblasLower, CblasNoTrans, width, f->columns, -1, l21 + begin,
-                    f->height, 1, corner, f->below);
-        if (under > 0)
-            cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, under, width, f->columns, -1,
-                        l21 + begin + width, f->height, l21 + begin, f->height, 1, corner + width,
-                        f->below);
-    }
+    const pl_multifrontal_plan *plan = m->plan;
+    for (int i = plan->child_from[k]; i < plan->child_from[k + 1]; i++)
+        add_child(m, plan->child[i], thread, f, rest);
 }
 
-/* By one thread, or by `threads` of which this is the first. */
 static bool factor_front(const pl_multifrontal *m, pl_triangular *t, const double *blocks, int k,
                          int thread, int threads)
 {
-    float *scratch = pl_triangular_scratch(t, thread);
-    front f = get_front(m, k, thread, threads, scratch);
-    assemble(m, t, blocks, k, thread, &f);
+    pl_front f = front_of(m, t, k, thread, threads);
+    take_entries(m->plan, t, blocks, k, &f);
+    add_children(m, k, thread, &f, false);
     if (m->schur && k == t->plan->supernodes->count - 1)
-        memcpy(m->schur, f.value, sizeof(float) * (size_t)f.columns * (size_t)f.columns);
-    if (!factor_columns(&f))
+        memcpy(m->schur, f.room, sizeof(float) * (size_t)f.panel.columns * (size_t)f.panel.columns);
+    if (!pl_front_factor(&f))
         return false;
-    reduce_rest(&f);
-    pl_triangular_store(t, k, f.threads, scratch);
+    add_children(m, k, thread, &f, true);
+    pl_triangular_halve(t, k, f.threads);
     return true;
 }
 

@@ -18,8 +18,9 @@
 typedef struct pl_multifrontal {
     pl_context *ctx;
     const pl_multifrontal_plan *plan;
-    float *rest;  /* what fronts leave */
-    float *schur; /* F11 of the last supernode, column-major, the lower triangle; NULL if not kept */
+    float *fronts; /* [threads, plan->front] where they are worked on */
+    float *rest;   /* what they leave */
+    float *schur;  /* F11 of the last supernode, column-major, the lower triangle; NULL if not kept */
 } pl_multifrontal;
 
 /* For factors of this plan, which must live as long. */

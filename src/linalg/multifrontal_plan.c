@@ -120,8 +120,8 @@ static void empty_rooms(rooms *r, int k)
 
 static size_t rest_values(const pl_supernodes *l, int k)
 {
-    size_t below = (size_t)pl_panel_of(l, k).below;
-    return below * below;
+    pl_panel p = pl_panel_of(l, k);
+    return pl_front_rest(&p);
 }
 
 static bool left_to_top(const pl_supernodes *l, const pl_triangular_plan *t, int k)
@@ -180,6 +180,10 @@ pl_status pl_multifrontal_plan_create(pl_context *ctx, const pl_pattern *pattern
     PL_CHECK(list_children(ctx, m, l), done);
     PL_CHECK(find_positions(ctx, m, l), done);
     PL_CHECK(place_rests(ctx, m, t), done);
+    for (int k = 0; k < l->count; k++) {
+        pl_panel p = pl_panel_of(l, k);
+        m->front = pl_front_room(&p) > m->front ? pl_front_room(&p) : m->front;
+    }
 done:
     if (status != PL_OK)
         pl_multifrontal_plan_free(ctx, m);

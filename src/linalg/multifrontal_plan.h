@@ -6,6 +6,7 @@
 #ifndef PL_MULTIFRONTAL_PLAN_H
 #define PL_MULTIFRONTAL_PLAN_H
 
+#include "linalg/front.h"
 #include "linalg/triangular_plan.h"
 
 /* A 3x3 block of A and its place in a front. */
@@ -27,6 +28,7 @@ typedef struct pl_multifrontal_plan {
     size_t *rest_from; /* [count] where F22 is in what fronts leave: first what parts leave to the top,
                         * then room for each thread, with which the top begins anew */
     size_t left, room, top_room; /* values of the first, of each of the others, and of the top's */
+    size_t front;                /* values that any front works in */
     int schur_size;              /* columns of the last supernode if its F11 is kept, or 0 */
 } pl_multifrontal_plan;
 

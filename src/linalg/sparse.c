@@ -86,6 +86,27 @@ void pl_pattern_free(pl_context *ctx, pl_pattern *pattern)
     *pattern = (pl_pattern){0};
 }
 
+/* The root of a vertex's tree, paths halved on the way. */
+static int root_of(int *parent, int i)
+{
+    for (; parent[i] != i; i = parent[i])
+        parent[i] = parent[parent[i]];
+    return i;
+}
+
+void pl_pattern_parts(const pl_pattern *p, int *part_of)
+{
+    for (int i = 0; i < p->n; i++)
+        part_of[i] = i;
+    for (int i = 0; i < p->n; i++)
+        for (int k = p->row[i]; k < p->row[i + 1]; k++) {
+            int a = root_of(part_of, i), b = root_of(part_of, p->col[k]);
+            part_of[a > b ? a : b] = pl_smaller(a, b);
+        }
+    for (int i = 0; i < p->n; i++)
+        part_of[i] = root_of(part_of, i);
+}
+
 int pl_pattern_find(const pl_pattern *p, int i, int j)
 {
     int low = p->row[i], high = p->row[i + 1];

@@ -30,6 +30,9 @@ void pl_pattern_free(pl_context *ctx, pl_pattern *pattern);
 /* Entry (i, j), or -1. */
 int pl_pattern_find(const pl_pattern *pattern, int i, int j);
 
+/* part_of [n]: the least vertex that entries lead to from each, by any number of them. */
+void pl_pattern_parts(const pl_pattern *pattern, int *part_of);
+
 /* y = B x for blocks [nnz, 9], x and y [n, 3]. */
 void pl_bsr_multiply(int threads, const pl_pattern *pattern, const double *blocks, const double *x,
                      double *y);

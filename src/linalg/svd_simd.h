@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) vm v_jacobi(vd B[3][3], vd V[3][3],
         return todo;
     vd delta = beta - alpha;
     /* tan of the smaller angle that zeroes gamma */
-    vd t = v_copysign(2.0 * gamma, (vd)((vu)gamma ^ (vu)delta)) /
+    vd t = v_copysign(2.0 * gamma, V_FLIP(gamma, delta)) /
            (v_abs(delta) + v_sqrt(delta * delta + 4.0 * gamma * gamma));
     t = v_select(todo, t, v_set(0.0));
     vd c = 1.0 / v_sqrt(1.0 + t * t), s = c * t;
@@ -127,7 +127,7 @@ static inline void v_svd3(int count, v_svd *svd)
                 svd[u].V[i][j] = v_set(i == j ? 1.0 : 0.0);
     }
     for (int sweep = 0; sweep < PL_SVD_MAX_SWEEPS; sweep++) {
-        vm todo = (vm)v_set(0.0);
+        vm todo = V_NONE;
         for (int pair = 0; pair < 3; pair++)
             for (int u = 0; u < count; u++)
                 todo |= v_jacobi(svd[u].B, svd[u].V, 3, pair == 2, pair == 0 ? 1 : 2);

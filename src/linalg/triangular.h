@@ -68,8 +68,8 @@ void pl_triangular_take(pl_triangular *t, const pl_pattern *pattern, const doubl
 int pl_triangular_threads(const pl_triangular *t);
 /* [2, largest] of one of our threads. */
 float *pl_triangular_scratch(const pl_triangular *t, int thread);
-/* Takes supernode k, [L11; L21] column-major, from the first half of a scratch; uses the second. */
-void pl_triangular_store(pl_triangular *t, int k, int threads, float *scratch);
+/* Takes supernode k in half precision, where that is kept, from its panel. */
+void pl_triangular_halve(pl_triangular *t, int k, int threads);
 /* Takes all of a factor of A in double precision. */
 void pl_triangular_round(pl_triangular *t, const double *value);
 

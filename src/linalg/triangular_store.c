@@ -94,39 +94,59 @@ float *pl_triangular_scratch(const pl_triangular *t, int thread)
 static void store_strip(pl_triangular *t, const pl_panel *p, int k, int r, const float *from,
                         size_t stride)
 {
-    const pl_triangular_plan *plan = t->plan;
     int under = pl_panel_under(p), last = r < under ? p->columns : under + p->below;
     int rows = pl_smaller(last - r, PL_STRIP), filled = PL_STRIP_ROWS(rows);
     int width = pl_smaller(p->columns, r + PL_STRIP);
-    size_t at = pl_panel_offset(p, r);
-    float *to = t->single + plan->single_at[k] + at;
+    float *to = t->single + t->plan->single_at[k] + pl_panel_offset(p, r);
     for (int j = 0; j < width; j++) {
         memcpy(to + j * filled, from + (size_t)j * stride, sizeof *to * (size_t)rows);
         memset(to + j * filled + rows, 0, sizeof *to * (size_t)(filled - rows));
     }
-    int kept =
-        t->half ? PL_STRIP_ROWS(pl_smaller(r < under ? rows : under + plan->kept[k] - r, rows)) : 0;
-    pl_half *half = kept > 0 ? t->half + plan->half_at[k] + at : NULL;
-    if (kept == filled)
-        plan->backend->half->round(to, (size_t)(filled * width), half);
-    else if (kept > 0)
-        for (int j = 0; j < width; j++)
-            plan->backend->half->round(to + j * filled, (size_t)kept, half + j * kept);
 }
 
-void pl_triangular_store(pl_triangular *t, int k, int threads, float *scratch)
+/* The same strip in half precision, as far as that is kept. */
+static void halve_strip(pl_triangular *t, const pl_panel *p, int k, int r)
+{
+    const pl_triangular_plan *plan = t->plan;
+    int under = pl_panel_under(p), last = r < under ? p->columns : under + p->below;
+    int rows = pl_smaller(last - r, PL_STRIP), filled = PL_STRIP_ROWS(rows);
+    int width = pl_smaller(p->columns, r + PL_STRIP);
+    int kept = PL_STRIP_ROWS(pl_smaller(r < under ? rows : under + plan->kept[k] - r, rows));
+    if (kept <= 0)
+        return;
+    const float *from = t->single + plan->single_at[k] + pl_panel_offset(p, r);
+    pl_half *to = t->half + plan->half_at[k] + pl_panel_offset(p, r);
+    if (kept == filled)
+        plan->backend->half->round(from, (size_t)(filled * width), to);
+    else
+        for (int j = 0; j < width; j++)
+            plan->backend->half->round(from + j * filled, (size_t)kept, to + j * kept);
+}
+
+void pl_triangular_halve(pl_triangular *t, int k, int threads)
+{
+    pl_panel p = pl_panel_of(t->plan->supernodes, k);
+    int rows = pl_panel_under(&p) + p.below;
+    if (!t->half)
+        return;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
+    for (int r = 0; r < rows; r += PL_STRIP)
+        halve_strip(t, &p, k, r);
+}
+
+/* Supernode k, [L11; L21] column-major, from the first half of a scratch; uses the second. */
+static void store(pl_triangular *t, int k, float *scratch)
 {
     pl_panel p = pl_panel_of(t->plan->supernodes, k);
     int under = pl_panel_under(&p);
     float *inverse = scratch + t->plan->largest;
-    pl_lower_invert(threads, p.columns, scratch, p.height, inverse);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
-    for (int r = 0; r < under + p.below; r += PL_STRIP) {
+    pl_lower_invert(1, p.columns, scratch, p.height, inverse);
+    for (int r = 0; r < under + p.below; r += PL_STRIP)
         if (r < under)
             store_strip(t, &p, k, r, inverse + r, (size_t)p.columns);
         else
             store_strip(t, &p, k, r, scratch + p.columns + (r - under), (size_t)p.height);
-    }
+    pl_triangular_halve(t, k, 1);
 }
 
 void pl_triangular_round(pl_triangular *t, const double *value)
@@ -142,6 +162,6 @@ void pl_triangular_round(pl_triangular *t, const double *value)
                 columns[(size_t)j * (size_t)p.height + (size_t)i] =
                     t->scale[l->order[l->row[l->begin[k] + i]] / 3] * (float)from[i];
         }
-        pl_triangular_store(t, k, 1, columns);
+        store(t, k, columns);
     }
 }

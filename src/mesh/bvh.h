@@ -51,9 +51,15 @@ void pl_bvh_overlap(const pl_bvh *bvh, const double lower[3], const double upper
 
 /* Nearest point of one triangle (corners [3, 3]) to x; fills all of hit but `triangle`. */
 void pl_triangle_closest(const double corners[9], const double x[3], pl_bvh_hit *hit);
-/* Whether edge pq passes through the inside of triangle t: p and q lie on different sides of its plane
- * and the line pq passes its three edges on the same side, all as signs of tetrahedron volumes. */
+/* Whether edge pq passes through triangle t: p and q lie on different sides of its plane, by more than
+ * rounding, and the line pq passes its three edges on the same side or meets them, all as signs of
+ * tetrahedron volumes. */
 bool pl_edge_crosses(const double *p, const double *q, const double *const t[3]);
+/* How many triangles [count, 3], those of the tree, pass through others: some edge of one goes through
+ * the other. Triangles that share an edge do not count, nor those that lie in one plane or end at the
+ * other. `pair` has two that do, or -1; NULL is fine. */
+int pl_count_crossings(const pl_bvh *bvh, const double *vertices, int count, const int *triangles,
+                       int pair[2]);
 /* Barycentric coordinates of x in a tet (corners [4, 3]); none is negative inside. */
 void pl_tet_weights(const double corners[12], const double x[3], double weight[4]);
 

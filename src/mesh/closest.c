@@ -5,6 +5,8 @@
 #include "core/vec.h"
 #include "mesh/bvh.h"
 
+#include <float.h>
+
 static void settle(const double corners[9], const double x[3], pl_feature feature, int corner,
                    const double weight[3], pl_bvh_hit *hit)
 {
@@ -88,10 +90,25 @@ static double volume6(const double *a, const double *b, const double *c, const d
     return pl_dot3(n, w);
 }
 
+/* What a volume of points that lie in one plane is off by: their last digits over an area. */
+static double rounding_of(const double *p, const double *q, const double *const t[3])
+{
+    const double *all[] = {p, q, t[0], t[1], t[2]};
+    double far = 0, wide = 0;
+    for (int k = 0; k < 5; k++)
+        for (int i = 0; i < 3; i++) {
+            far = fmax(far, fabs(all[k][i]));
+            wide = fmax(wide, fabs(all[k][i] - p[i]));
+        }
+    return 64 * DBL_EPSILON * far * wide * wide;
+}
+
 bool pl_edge_crosses(const double *p, const double *q, const double *const t[3])
 {
-    if (volume6(t[0], t[1], t[2], p) * volume6(t[0], t[1], t[2], q) >= 0)
+    double least = rounding_of(p, q, t), from = volume6(t[0], t[1], t[2], p),
+           to = volume6(t[0], t[1], t[2], q);
+    if (fabs(from) <= least || fabs(to) <= least || (from > 0) == (to > 0))
         return false;
     double a = volume6(p, q, t[0], t[1]), b = volume6(p, q, t[1], t[2]), c = volume6(p, q, t[2], t[0]);
-    return (a > 0 && b > 0 && c > 0) || (a < 0 && b < 0 && c < 0);
+    return fmin(a, fmin(b, c)) >= -least || fmax(a, fmax(b, c)) <= least;
 }

@@ -56,7 +56,8 @@ done:
 
 const int pl_tet_faces[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
-/* Marks in single[4 tet_count] the faces that only one tet has. */
+/* Marks in single[4 tet_count] the faces that only one tet has; refuses those that more than two have.
+ */
 static pl_status find_single_faces(pl_context *ctx, const pl_mesh *mesh, bool *single)
 {
     pl_status status = PL_OK;
@@ -77,6 +78,13 @@ static pl_status find_single_faces(pl_context *ctx, const pl_mesh *mesh, bool *s
                 break;
         }
         single[order[begin]] = end - begin == 1;
+        if (end - begin > 2) {
+            status =
+                pl_fail(ctx, PL_ERROR_MESH,
+                        "mesh: the face of vertices %d, %d and %d is in %d tets, expected at most 2",
+                        row[0], row[1], row[2], end - begin);
+            goto done;
+        }
     }
 done:
     pl_free(ctx, order);

@@ -460,8 +460,10 @@ static void multiply(const pl_substep *s, const double *q, const double *x, doub
             multiply_segment(s, get(s->scene, n), i, q, x, scale, y);
 }
 
-static void bend(const pl_slope *s, const pl_contact_point *p, const double *x, double scale, double *y)
+static void bend(const pl_slope *s, const pl_contact_point *p, const double *x, double scale,
+                 bool transposed, double *y)
 {
+    (void)transposed; /* it is symmetric */
     const cable *c = get(s->at->scene, p->owner);
     int first, end;
     double share;

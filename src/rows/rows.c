@@ -33,8 +33,19 @@ pl_status pl_rows_add(const pl_substep *s, pl_contact_set *set)
     return PL_OK;
 }
 
+bool pl_rows_follow(const pl_contact_set *set)
+{
+    for (int c = 0; c < set->single; c++)
+        if (set->points[c].round)
+            return true;
+    return set->count > set->touching;
+}
+
 void pl_rows_place(const pl_substep *s, const double *q, pl_contact_set *set)
 {
+    for (int c = 0; c < set->single; c++)
+        if (set->points[c].round)
+            pl_rows_touch.place(s, q, &set->points[c], set->entries + set->points[c].first);
     for (int c = set->touching; c < set->count; c++)
         pl_rows_of(&set->points[c])->place(s, q, &set->points[c], set->entries + set->points[c].first);
 }

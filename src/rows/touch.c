@@ -1,7 +1,9 @@
-/* Contacts of vertices with colliders: how their geometry depends on where they were set up. */
+/* Contacts of vertices with colliders: where they are, and how their geometry depends on that and on
+ * where they were set up. */
 #include "contact/geometry.h"
 #include "core/vec.h"
 #include "rows/rows.h"
+#include "sim/solver.h"
 
 static double *friction(const pl_slope *s, const pl_contact_point *p, const pl_gradient *g)
 {
@@ -48,4 +50,24 @@ static void jvp(const pl_slope *s, const pl_contact_point *p, const pl_gradient 
     *d_mu = d->of[PL_FRICTION] ? *friction(s, p, d) : 0;
 }
 
-const pl_rows pl_rows_touch = {.name = "contact", .vjp = vjp, .jvp = jvp};
+static void place(const pl_substep *s, const double *q, pl_contact_point *p, pl_stencil_entry *entry)
+{
+    pl_obstacles o = pl_substep_obstacles(s);
+    size_t v = 3 * (size_t)p->vertex;
+    pl_contact_follow(&o, s->q0 + v, q + v, p, entry);
+}
+
+static void bend(const pl_slope *s, const pl_contact_point *p, const double *x, double scale,
+                 bool transposed, double *y)
+{
+    static const double nothing[3] = {0};
+    size_t v = 3 * (size_t)p->vertex;
+    double d_delta[3], out[3] = {0};
+    if (transposed)
+        pl_geometry_pull_turn(p, p->lambda, s->u + v, nothing, x + v, out);
+    else
+        pl_geometry_push_turn(p, p->lambda, s->u + v, x + v, d_delta, out);
+    pl_axpy3(scale, out, y + v);
+}
+
+const pl_rows pl_rows_touch = {.name = "contact", .place = place, .vjp = vjp, .jvp = jvp, .bend = bend};

@@ -26,7 +26,4 @@ pl_status pl_repair(pl_context *ctx, const pl_mesh *surface, pl_repaired *out,
                     pl_surface_report *report);
 void pl_repaired_free(pl_context *ctx, pl_repaired *surface);
 
-/* Triangles that cross another one that shares no vertex with them. */
-int pl_count_crossings(const pl_bvh *bvh, const pl_repaired *surface);
-
 #endif

@@ -188,7 +188,8 @@ static pl_status prepare(mesher *m, const pl_mesh *surface, double *volume, pl_s
     pl_sub3(report->upper, report->lower, d);
     m->least = 1e-12 * pl_norm3(d);
     m->closed = report->open_edges + report->branching_edges + report->one_sided_edges == 0;
-    report->crossing = pl_count_crossings(m->bvh, &m->surface);
+    report->crossing = pl_count_crossings(m->bvh, m->surface.vertices, m->surface.triangle_count,
+                                          m->surface.triangles, NULL);
     *volume = report->volume;
     double thickness = fabs(report->volume) / (pl_dot3(d, d) + m->least);
     if (!(thickness > 1e-6 * pl_norm3(d)))

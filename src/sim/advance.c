@@ -31,7 +31,6 @@
 #define ROUGHEST_GOAL   0.1  /* at most */
 #define GOOD_FIRST_RATE 0.03 /* of what earlier differences suggest: a first step for nothing */
 #define SOON            0.5  /* of the tolerance: as close as the lagged factor has to come */
-#define WORN            2    /* times what a new factor costs, which is soon an old one too */
 
 #define SADDLE_LIMIT 40   /* iterations of GMRES at a saddle, */
 #define SADDLE_GOAL  1e-6 /* of the residual: soft modes show little in it beside stiff ones */
@@ -143,8 +142,8 @@ static pl_status advance_truncated(pl_newton *s, bool *accepted, double *theta)
     for (double t = 1; found.kind != PL_TRUNCATED_NONE && !*accepted && t >= 0.25; t *= 0.5)
         PL_TRY(attempt(s, solver->combined, t, accepted, theta));
     if (solver->matter->method == PL_SOLVER_LAGGED && found.kind == PL_TRUNCATED_NEWTON)
-        solver->memory.wear +=
-            (found.iterations - 1) * (solver->matrix.costs.solve + solver->matrix.costs.product);
+        pl_ledger_count(&solver->memory.ledger, found.iterations, 1,
+                        solver->matrix.costs.solve + solver->matrix.costs.product);
     s->slow_cg = solver->matter->method == PL_SOLVER_LAGGED && found.iterations > CG_SLOW * factor;
     if (!*accepted) {
         s->truncated = false;
@@ -192,22 +191,10 @@ static double coupled_goal(const pl_newton *s)
     return fmin(fmax(last, soonest), ROUGHEST_GOAL);
 }
 
-/* Digits that an iteration brings: what a new factor's were is what an old one is held against. */
-static void wear_factor(pl_solver *solver, const pl_truncated *found)
-{
-    double digits = -log10(found->residual);
-    if (!(digits > 0) || !isfinite(digits))
-        return;
-    if (solver->memory.digits == 0)
-        solver->memory.digits = digits / found->iterations;
-    solver->memory.wear += (found->iterations - digits / solver->memory.digits) *
-                           (solver->matrix.costs.stress + solver->matrix.costs.solve);
-}
-
 bool pl_newton_worn(const pl_solver *solver)
 {
     const pl_costs *c = &solver->matrix.costs;
-    return solver->memory.wear > WORN * (c->assembly + c->factor);
+    return pl_ledger_worn(&solver->memory.ledger, c->assembly + c->factor);
 }
 
 static double largest_difference(int size, const double *x, const double *y)
@@ -239,7 +226,10 @@ static pl_status advance_coupled(pl_newton *s, bool *accepted, double *theta)
     double goal = coupled_goal(s), norm = s->norm;
     PL_TRY(find_newton(s, true, goal, GMRES_LIMIT, &found));
     if (found.kind == PL_TRUNCATED_NEWTON) {
-        wear_factor(solver, &found);
+        pl_ledger *ledger = &solver->memory.ledger;
+        double fresh = pl_ledger_fresh(ledger, found.iterations, found.residual);
+        pl_ledger_count(ledger, found.iterations, fresh,
+                        solver->matrix.costs.stress + solver->matrix.costs.solve);
         double lag = largest_difference(size, solver->combined, solver->move) / norm;
         if (s->last_rate == 0) { /* that of what earlier differences suggest */
             pl_anderson_combine(&solver->memory.anderson, solver->move, solver->guess);

@@ -37,8 +37,9 @@ static void probe(const pl_newton *s, double *held)
     for (int b = 0; b < solver->scene->body_count; b++) {
         const pl_body *body = &solver->scene->bodies[b];
         int first = 3 * body->vertex_offset, last = first + 3 * body->mesh->vertex_count;
+        const double way[3] = {sin(1 + 7 * b), sin(2 + 7 * b), sin(3 + 7 * b)};
         for (int i = first; i < last; i++)
-            solver->guess[i] = sin(1 + 7 * b + i % 3);
+            solver->guess[i] = way[i % 3];
     }
     pl_terms_multiply(s->sub, solver->iterate, solver->guess, s->sub->h * s->sub->h, held);
 }
@@ -158,29 +159,57 @@ static void add_springs(const pl_newton *s, rigid *b)
     }
 }
 
-/* A by masses, and R. */
-static void weigh(const pl_newton *s, const double *left, rigid *b)
+/* The mean of the body's positions by mass, which is also given back. */
+static double find_centre(const pl_newton *s, rigid *b)
 {
-    static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    const pl_solver *solver = s->solver;
-    const double *mass = solver->matter->mass, *q = solver->iterate;
-    double total = 0, h2 = s->sub->h * s->sub->h;
+    const double *mass = s->solver->matter->mass, *q = s->solver->iterate;
+    double total = 0;
     for (int i = b->first; i < b->last; i++) {
         total += mass[i];
         pl_axpy3(mass[i], q + 3 * (size_t)i, b->centre);
     }
     for (int k = 0; k < 3; k++)
         b->centre[k] /= total;
+    return total;
+}
+
+/* A by masses, m 1 and sum m (|a|^2 1 - a a^T) of the arms a about the centre, and R. */
+static void weigh(const pl_newton *s, const double *left, rigid *b)
+{
+    const pl_solver *solver = s->solver;
+    double total = find_centre(s, b), h2 = s->sub->h * s->sub->h, second[9] = {0};
     for (int i = b->first; i < b->last; i++) {
         const double *at = left + 3 * (size_t)i;
-        double j[18], moment[3];
-        motions_at(b, q + 3 * (size_t)i, j);
-        add_stiffness(b, mass[i], one, j);
-        for (int k = 0; k < 6; k++)
-            b->r[k] += j[k] * at[0] + j[6 + k] * at[1] + j[12 + k] * at[2];
+        double arm[3], moment[3];
+        pl_sub3(solver->iterate + 3 * (size_t)i, b->centre, arm);
+        for (int k = 0; k < 3; k++)
+            pl_axpy3(solver->matter->mass[i] * arm[k], arm, second + 3 * k);
+        pl_axpy3(1, at, b->r);
+        pl_cross3(arm, at, moment);
+        pl_axpy3(1, moment, b->r + 3);
         pl_cross3(solver->move + 3 * (size_t)i, solver->gradient + 3 * (size_t)i, moment);
         pl_axpy3(-h2, moment, b->r + 3);
     }
+    for (int k = 0; k < 3; k++) {
+        b->a[7 * k] = total;
+        b->a[21 + 7 * k] = second[0] + second[4] + second[8];
+        pl_axpy3(-1, second + 3 * k, b->a + 21 + 6 * k);
+    }
+}
+
+/* motion [n, 3] = the body's as one, -y; the largest of its vertices. */
+static double spread(const pl_newton *s, const rigid *b, double *motion)
+{
+    double most = 0;
+    for (int i = b->first; i < b->last; i++) {
+        double *to = motion + 3 * (size_t)i, arm[3], turned[3];
+        pl_sub3(s->solver->iterate + 3 * (size_t)i, b->centre, arm);
+        pl_cross3(b->r + 3, arm, turned);
+        for (int k = 0; k < 3; k++)
+            to[k] = -b->r[k] - turned[k];
+        most = fmax(most, pl_norm3(to));
+    }
+    return most;
 }
 
 double pl_newton_imbalance(const pl_newton *s, bool by_contacts, double *motion)
@@ -204,14 +233,7 @@ double pl_newton_imbalance(const pl_newton *s, bool by_contacts, double *motion)
             add_contact(s, &b, c);
         if (LAPACKE_dgesv_work(LAPACK_ROW_MAJOR, 6, 1, b.a, 6, pivot, b.r, 1) != 0)
             continue;
-        for (int i = b.first; i < b.last; i++) {
-            double *to = motion + 3 * (size_t)i, j[18];
-            motions_at(&b, solver->iterate + 3 * (size_t)i, j);
-            for (int row = 0; row < 3; row++)
-                for (int col = 0; col < 6; col++)
-                    to[row] -= j[6 * row + col] * b.r[col];
-            most = fmax(most, pl_norm3(to));
-        }
+        most = fmax(most, spread(s, &b, motion));
     }
     return most;
 }

@@ -66,9 +66,9 @@ bool pl_newton_evaluate(pl_newton *s, const double *q)
     return e.inadmissible < 0;
 }
 
-static pl_status reserve_contacts(pl_solver *solver)
+pl_status pl_newton_reserve_contacts(pl_solver *solver, int need)
 {
-    int need = solver->space.set.count, capacity = solver->space.capacity;
+    int capacity = solver->space.capacity;
     if (need <= capacity)
         return PL_OK;
     int wanted = need + need / 2 + 16;
@@ -99,7 +99,7 @@ pl_status pl_newton_prepare(pl_newton *s)
     pl_solver *solver = s->solver;
     pl_contact_set *set = &solver->space.set;
     int m = set->count;
-    PL_TRY(reserve_contacts(solver));
+    PL_TRY(pl_newton_reserve_contacts(solver, m));
     s->prepared = true;
     if (m == 0)
         return PL_OK;
@@ -209,13 +209,17 @@ static pl_status move_with_contacts(pl_newton *s, const double *q, double *move)
     return PL_OK;
 }
 
-/* Live rows where q is, and what couples them. */
+/* Rows that follow the iterate where q is, and what couples them. */
 static pl_status follow(pl_newton *s, const double *q)
 {
     pl_solver *solver = s->solver;
-    if (solver->space.set.touching == solver->space.set.count)
+    if (!pl_rows_follow(&solver->space.set))
         return PL_OK;
     pl_rows_place(s->sub, q, &solver->space.set);
+    if (solver->matrix.fold.count > 0) {
+        pl_folded_turn(solver);
+        return PL_OK;
+    }
     return pl_delassus_build(solver->ctx, &solver->space.delassus, pl_matrix_factor(&solver->matrix),
                              s->sub->h, &solver->space.set);
 }

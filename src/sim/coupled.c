@@ -6,6 +6,7 @@
  *     [ E             -h^2 H^T ] [x ]   [ -r + h^2 H^T origin                         ]
  *     [ D_delta H     D_lambda ] [dl] = [ D_delta H move + D_lambda change - residual ]
  *
+ * (with -h^2 B and D_delta C of frames that follow their vertices, contact/geometry.h, in addition)
  * by GMRES with the same system as preconditioner, E^ for E, through contact space. That answers with
  * the move and its change: the first direction, which is known.
  *
@@ -16,6 +17,7 @@
  */
 #include "sim/folded.h"
 
+#include "contact/geometry.h"
 #include "core/vec.h"
 #include "terms/term.h"
 
@@ -28,6 +30,7 @@
 typedef struct coupled {
     pl_solver *solver;
     const pl_substep *sub;
+    const double *q;    /* [n, 3] the iterate */
     const double *move; /* [n, 3] */
     bool secant;        /* E is taken from differences, or is solver->matrix.tangent */
     double *end;        /* [n, 3] where the move ends, */
@@ -79,17 +82,31 @@ static void multiply_tangent(coupled *s, const double *x, double *y)
                         y);
 }
 
-/* out = D_delta H x + D_lambda force of contact c, scaled to the size of E's rows. */
-static void multiply_law(const pl_solver *solver, int c, const double *x, const double *force,
+/* out = D_delta motion + D_lambda force of contact c, scaled to the size of E's rows. */
+static void multiply_law(const pl_solver *solver, int c, const double motion[3], const double *force,
                          double out[3])
 {
     const pl_law_linear *law = &solver->space.solver.linear[c];
-    double at[3], moved[3], scale = solver->matrix.h * solver->matrix.h / solver->space.laws[c].rho;
-    pl_contact_gather(&solver->space.set, c, x, at);
-    pl_mat3_vec(law->d_delta, at, moved);
+    double moved[3], scale = solver->matrix.h * solver->matrix.h / solver->space.laws[c].rho;
+    pl_mat3_vec(law->d_delta, motion, moved);
     pl_mat3_vec(law->d_lambda, force, out);
     for (int k = 0; k < 3; k++)
         out[k] = scale * (out[k] + moved[k]);
+}
+
+/* y -= h^2 B x and motion += C x of contact c */
+static void turn(const coupled *s, int c, const double *x, double motion[3], double *y)
+{
+    const pl_contact_space *space = &s->solver->space;
+    const pl_contact_point *p = &space->set.points[c];
+    size_t v = 3 * (size_t)p->vertex;
+    double u[3], d_delta[3], d_force[3];
+    if (!p->follows)
+        return;
+    pl_sub3(s->q + v, s->sub->q0 + v, u);
+    pl_geometry_push_turn(p, space->lambda + 3 * c, u, x + v, d_delta, d_force);
+    pl_axpy3(-s->sub->h * s->sub->h, d_force, y + v);
+    pl_axpy3(1, d_delta, motion);
 }
 
 /* y = matrix x */
@@ -101,8 +118,11 @@ static pl_status apply_coupled(void *user, const double *x, double *y)
     multiply_tangent(s, x, y);
     for (int c = 0; c < s->solver->space.set.count; c++) {
         const double *force = x + 3 * n + 3 * (size_t)c;
+        double motion[3];
         pl_contact_scatter(&s->solver->space.set, c, -h2, force, y);
-        multiply_law(s->solver, c, x, force, y + 3 * n + 3 * (size_t)c);
+        pl_contact_gather(&s->solver->space.set, c, x, motion);
+        turn(s, c, x, motion, y);
+        multiply_law(s->solver, c, motion, force, y + 3 * n + 3 * (size_t)c);
     }
     return PL_OK;
 }
@@ -166,9 +186,10 @@ static void right_hand_side(const coupled *s, double *rhs)
     for (int i = 0; i < 3 * solver->n; i++)
         rhs[i] = -solver->residual[i];
     for (int c = 0; c < solver->space.set.count; c++) {
-        double *row = rhs + 3 * (solver->n + c);
+        double *row = rhs + 3 * (solver->n + c), motion[3];
         pl_contact_scatter(&solver->space.set, c, h2, solver->space.origin + 3 * c, rhs);
-        multiply_law(solver, c, s->move, solver->space.solver.change + 3 * c, row);
+        pl_contact_gather(&solver->space.set, c, s->move, motion);
+        multiply_law(solver, c, motion, solver->space.solver.change + 3 * c, row);
         pl_axpy3(-h2 / solver->space.laws[c].rho, solver->space.solver.linear[c].residual, row);
     }
 }
@@ -208,6 +229,7 @@ pl_status pl_coupled_newton(pl_solver *solver, const pl_substep *sub, const doub
     double *rhs = solver->coupled, *x = solver->coupled + size;
     coupled s = {.solver = solver,
                  .sub = sub,
+                 .q = q,
                  .move = move,
                  .secant = secant,
                  .end = step,

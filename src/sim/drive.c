@@ -50,18 +50,21 @@ static pl_status normalise_pose(pl_context *ctx, int collider, double *r)
     return PL_OK;
 }
 
-static pl_status check_range(const pl_scene *scene, pl_channel channel, int row, double value)
+static pl_status check_range(const pl_scene *scene, pl_channel channel, int row, double time,
+                             double value)
 {
     double lower, upper;
     pl_terms_range(scene, channel, row, &lower, &upper);
     return value >= lower && value < upper
                ? PL_OK
-               : pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "inputs.%s[%d] = %g: expected >= %g and < %g",
-                         pl_channel_get(channel)->name, row, value, lower, upper);
+               : pl_fail(scene->ctx, PL_ERROR_ARGUMENT,
+                         "inputs.%s[%d] = %g: expected >= %g and < %g, for the step to %g s",
+                         pl_channel_get(channel)->name, row, value, lower, upper, time);
 }
 
-/* What the caller gives of one channel, instead. */
-static pl_status override(const pl_scene *scene, pl_channel channel, const double *from, double *to)
+/* What the caller gives of one channel, instead, for the step that ends at a time. */
+static pl_status override(const pl_scene *scene, pl_channel channel, double time, const double *from,
+                          double *to)
 {
     const pl_channel_info *info = pl_channel_get(channel);
     if (info->role != PL_INPUT)
@@ -69,12 +72,13 @@ static pl_status override(const pl_scene *scene, pl_channel channel, const doubl
     int rows = pl_scene_row_count(scene, channel), width = info->width;
     for (int k = 0; k < rows * width; k++) {
         if (!isfinite(from[k]))
-            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "inputs.%s[%d][%d] is not finite", info->name,
-                           k / width, k % width);
+            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT,
+                           "inputs.%s[%d][%d] is not finite, for the step to %g s", info->name,
+                           k / width, k % width, time);
         to[k] = from[k];
     }
     for (int row = 0; width == 1 && row < rows; row++)
-        PL_TRY(check_range(scene, channel, row, from[row]));
+        PL_TRY(check_range(scene, channel, row, time, from[row]));
     for (int c = 0; info->blend == PL_BLEND_POSE && c < rows; c++)
         PL_TRY(normalise_pose(scene->ctx, c, to + 7 * c + 3));
     return PL_OK;
@@ -85,7 +89,7 @@ pl_status pl_drive_resolve(const pl_scene *scene, double time, const pl_inputs *
     scene_values(scene, time, d);
     for (int c = 0; inputs && c < PL_CHANNEL_COUNT; c++)
         if (inputs->of[c])
-            PL_TRY(override(scene, (pl_channel)c, inputs->of[c], d->of[c]));
+            PL_TRY(override(scene, (pl_channel)c, time, inputs->of[c], d->of[c]));
     return PL_OK;
 }
 

@@ -1,6 +1,7 @@
 /* Newton's method on the contact law with springs in the factor. */
 #include "sim/folded.h"
 
+#include "contact/geometry.h"
 #include "core/vec.h"
 #include "terms/term.h"
 
@@ -23,7 +24,8 @@
 /* One problem, and its vectors [n, 3]. */
 typedef struct folded {
     pl_solver *solver;
-    const double *tangent; /* E, or NULL: the factor's own */
+    const double *tangent; /* E, or NULL: the factor's own; */
+    const double *u;       /* [n, 3] with it, the iterate less where the substep began */
     double *pushed;        /* E move */
     double *left;          /* r + E move - h^2 H^T lambda */
     double *rhs, *change;  /* of the linear system, and its solution, */
@@ -154,19 +156,45 @@ pl_status pl_folded_prepare(pl_newton *s)
         const pl_contact_point *p = &space->set.points[c];
         space->laws[c] = law_of(solver, s->sub->h, c);
         memcpy(space->lambda + 3 * c, p->lambda, 3 * sizeof(double));
-        pl_fold_turn(&solver->matrix.fold, p->vertex, p->frame);
     }
+    pl_folded_turn(solver);
     return PL_OK;
 }
 
-/* y = E x */
+void pl_folded_turn(pl_solver *solver)
+{
+    const pl_contact_set *set = &solver->space.set;
+    for (int c = 0; c < set->count; c++)
+        pl_fold_turn(&solver->matrix.fold, set->points[c].vertex, set->points[c].frame);
+}
+
+/* y -= h^2 B x of frames that follow their vertices (contact/geometry.h). Their C is left to the next
+ * correction: it is the square of how far they turn. */
+static void turn(const folded *f, const double *x, double *y)
+{
+    const pl_contact_space *space = &f->solver->space;
+    double h2 = f->solver->matrix.h * f->solver->matrix.h;
+    for (int c = 0; c < space->set.count; c++) {
+        const pl_contact_point *p = &space->set.points[c];
+        size_t v = 3 * (size_t)p->vertex;
+        double d_delta[3], d_force[3];
+        if (!p->follows)
+            continue;
+        pl_geometry_push_turn(p, space->lambda + 3 * c, f->u + v, x + v, d_delta, d_force);
+        pl_axpy3(-h2, d_force, y + v);
+    }
+}
+
+/* y = E x; the true one with what frames add that turn */
 static void multiply(const folded *f, const double *x, double *y)
 {
     const pl_solver *solver = f->solver;
-    if (f->tangent)
+    if (f->tangent) {
         pl_bsr_multiply(solver->ctx->threads, solver->matrix.model->pattern, f->tangent, x, y);
-    else
+        turn(f, x, y);
+    } else {
         pl_fold_multiply(solver->ctx, &solver->matrix.fold, solver->matrix.model->pattern, x, y);
+    }
 }
 
 /* y += scale h^2 H^T K (H x + off), x or off [3 m] NULL for zero */
@@ -408,8 +436,13 @@ static bool linearize(folded *f, const pl_substep *sub, const double *q, const d
                      solver->matrix.tangent);
     pl_stage(&solver->meter, PL_STAGE_ASSEMBLE);
     f->tangent = solver->matrix.tangent;
+    f->u = f->more;
+    for (int i = 0; i < size; i++)
+        f->more[i] = q[i] - sub->q0[i];
     memset(f->pushed, 0, sizeof(double) * (size_t)size);
-    if (!at_end)
+    if (at_end)
+        turn(f, move, f->pushed);
+    else
         multiply(f, move, f->pushed);
     imbalance(f);
     return true;

@@ -28,6 +28,8 @@ pl_status pl_folded_fits(pl_newton *s, bool *fits);
 pl_status pl_folded_springs(pl_newton *s);
 /* Laws of the present contacts, for the factor in use. */
 pl_status pl_folded_prepare(pl_newton *s);
+/* The factor's frames turned to theirs. */
+void pl_folded_turn(pl_solver *solver);
 /* The move at q and the contacts' forces, for the residual there; law residuals below `goal` (m) will
  * do, 0 = all digits. */
 pl_status pl_folded_move(pl_newton *s, const double *q, double goal, double *move,

@@ -14,7 +14,7 @@ static pl_costs measured_costs(const pl_matrix *m, const pl_chol *chol)
     pl_chol_cost c = pl_chol_get_cost(chol);
     double n = m->n, elements = m->model->scene->element_count, blocks = m->model->pattern->nnz;
     return (pl_costs){
-        .factor = 3e-6 * n + 7e-9 * c.factor_entries + c.factor_flops / 40e9,
+        .factor = 0.6e-6 * n + 2.5e-9 * c.factor_entries + c.factor_flops / 70e9,
         .solve = 0.06e-6 * n + 0.5e-9 * c.factor_entries,
         .stress = 0.14e-6 * elements,
         .assembly = 0.28e-6 * elements,
@@ -170,6 +170,7 @@ void pl_matrix_forget(pl_matrix *m)
 {
     pl_fold_clear(&m->fold);
     m->kind = PL_FACTOR_NONE;
+    m->costs = (pl_costs){0};
 }
 
 double pl_matrix_own(const pl_matrix *m, const pl_matter *matter, int vertex)

@@ -7,6 +7,7 @@ static void destroy(pl_model *m)
 {
     pl_surface_destroy(m->scene->ctx, m->skin);
     pl_free(m->scene->ctx, m->offset);
+    pl_free(m->scene->ctx, m->part_of);
     pl_chol_plans_destroy(m->plans);
     pl_elements_destroy(m->elements);
     pl_free(m->scene->ctx, m);
@@ -70,7 +71,11 @@ static pl_status create_surface(pl_model *m)
         const pl_body *body = &scene->bodies[b];
         parts[b] = (pl_surface_part){
             .vertex_offset = body->vertex_offset, .sheet = body->cloth, .rest = body->mesh->vertices};
-        PL_CHECK(pl_mesh_surface(ctx, body->mesh, &parts[b].triangle_count, &triangles[b]), done);
+        status = pl_mesh_surface(ctx, body->mesh, &parts[b].triangle_count, &triangles[b]);
+        if (status == PL_ERROR_MESH)
+            pl_fail_within(ctx, status, "body \"%s\"", body->name);
+        if (status != PL_OK)
+            goto done;
         parts[b].triangles = triangles[b];
     }
     PL_CHECK(pl_surface_create(ctx, scene->vertex_count, scene->body_count, parts, &m->skin), done);
@@ -94,9 +99,10 @@ pl_status pl_model_take(pl_scene *scene, pl_model **out)
         PL_NEW(scene->ctx, m, 1, done);
         m->scene = scene;
         PL_CHECK(create_elements(m), done);
+        PL_NEW(scene->ctx, m->part_of, scene->vertex_count, done);
+        pl_pattern_parts(m->pattern, m->part_of);
         PL_CHECK(create_surface(m), done);
         PL_CHECK(pl_model_fit_offsets(m), done);
-        PL_CHECK(pl_model_check_start(m), done);
         PL_CHECK(pl_chol_plans_create(scene->ctx, m->pattern, &m->plans), done);
         scene->model = m;
     }

@@ -15,6 +15,7 @@
 
 #include "contact/passage.h"
 #include "contact/pierce.h"
+#include "core/vec.h"
 #include "sim/folded.h"
 
 #include <limits.h>
@@ -23,7 +24,7 @@
 #define SLOW_RATE       0.7  /* of a lagged factor that Newton's own steps took over from */
 #define CG_LAGGED       4    /* iterations that CG takes as a rule with a lagged factor */
 #define SHARPENINGS     2    /* corrections for the last digits of gaps, a substep */
-#define PATIENCE        1000 /* iterations along the contact law's central path before a substep is split */
+#define PATIENCE        3000 /* iterations along the contact law's central path before a substep is split */
 #define CONSTANT_SOLVES 500  /* by the constant matrix: then the tangent is better */
 #define RESOLVES        4    /* times that pairs which would have passed become contacts, a substep */
 #define REBALANCES      4    /* attempts at bodies that are out of balance as a whole, */
@@ -80,6 +81,23 @@ static bool refresh_pays(const pl_newton *s, double theta)
            fresh + iterations_left(s, s->fresh_rate) * iteration;
 }
 
+/* A move along a round surface leads off it by half its square times the curvature, which is taken
+ * back.
+ */
+static void stay_on_surface(pl_solver *solver)
+{
+    const pl_contact_set *set = &solver->space.set;
+    for (int c = 0; c < set->single; c++) {
+        const pl_contact_point *p = &set->points[c];
+        size_t v = 3 * (size_t)p->vertex;
+        double bent[3];
+        if (!p->follows)
+            continue;
+        pl_mat3_vec(p->curvature, solver->move + v, bent);
+        pl_axpy3(-0.5 * pl_dot3(bent, solver->move + v), p->frame, solver->iterate + v);
+    }
+}
+
 /* iterate + move is the solution; delta there, before it is rounded: by more than a gap is wide. */
 static void make_last_move(pl_newton *s)
 {
@@ -89,6 +107,7 @@ static void make_last_move(pl_newton *s)
                             solver->space.delta);
     for (int i = 0; i < 3 * solver->n; i++)
         solver->iterate[i] += solver->move[i];
+    stay_on_surface(solver);
     solver->meter.info.iterations++;
 }
 
@@ -167,7 +186,7 @@ static pl_status check_passage(pl_newton *s, pl_substep_result *out, int *added)
     int vertex = -1, collider = -1;
     *added = 0;
     if (solver->scene->collider_count > 0) {
-        pl_obstacles o = pl_substep_obstacles(s->sub, solver->shapes);
+        pl_obstacles o = pl_substep_obstacles(s->sub);
         pl_pierce_find(&o, &solver->space.set, solver->n, s->sub->q0, solver->iterate,
                        solver->matter->margin, &vertex, &collider);
         if (vertex < 0 && solver->brushes.surface)

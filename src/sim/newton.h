@@ -101,4 +101,7 @@ pl_status pl_newton_meet_found(pl_newton *s, int *added);
 /* External forces, springs, contacts with the forces they had, and the first iterate. */
 pl_status pl_newton_begin(pl_newton *s, const pl_state *warm);
 
+/* Room for the laws of m contacts. */
+pl_status pl_newton_reserve_contacts(pl_solver *solver, int m);
+
 #endif

@@ -363,8 +363,7 @@ pl_status pl_rollout_drive(const pl_rollout *r, int step, pl_drive *out)
     return pl_drive_resolve(scene, r->time[step] + r->values->def.time_step, &inputs, out);
 }
 
-/* Frames are those of the substep's start against the colliders where they end; the tape has the
- * forces. */
+/* Rows as the substep that was accepted has them; the tape has the forces. */
 static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
 {
     pl_sim *sim = r->sim;
@@ -389,14 +388,16 @@ static pl_status contacts_of_tape(pl_rollout *r, int step, pl_contact *out)
                       .surface = sim->model->surface,
                       .offset = sim->model->offset,
                       .matter = &sim->matter,
+                      .shapes = sim->solver.shapes,
                       .q0 = before,
                       .drive = &drive,
                       .pose_start = pose_start};
-    pl_obstacles obstacles = pl_substep_obstacles(&sub, sim->solver.shapes);
-    for (int c = 0; c < e->contact_count; c++) {
+    pl_obstacles obstacles = pl_substep_obstacles(&sub);
+    for (int c = 0; c < e->contact_count; c++)
         PL_CHECK(pl_tape_place(&sub, &obstacles, e, c, &set), done);
+    pl_rows_place(&sub, e->q, &set);
+    for (int c = 0; c < e->contact_count; c++)
         out[c] = pl_contact_tell(&set, c, u, e->scheme->share);
-    }
 done:
     pl_drive_free(sim->ctx, &drive);
     pl_drive_free(sim->ctx, &ago);

@@ -98,9 +98,11 @@ static bool start_is_lower(pl_newton *s, double *start)
     pl_solver *solver = s->solver;
     const pl_contact_set *set = &solver->space.set;
     double potential = pl_roots_potential(s), elastic = solver->meter.info.energy_elastic;
-    for (int c = 0; c < set->touching; c++)
-        if (set->points[c].gap <= 0)
+    for (int c = 0; c < set->touching; c++) {
+        const pl_contact_point *p = &set->points[c];
+        if ((p->round ? p->distance : p->gap) <= 0)
             return false;
+    }
     memcpy(start, s->sub->q0, sizeof(double) * 3 * (size_t)solver->n);
     bool lower = pl_newton_evaluate(s, start) && s->potential < potential - LOWER * fabs(potential);
     solver->meter.info.energy_elastic = elastic;

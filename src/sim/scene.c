@@ -56,11 +56,17 @@ pl_status pl_scene_create(pl_context *ctx, const pl_scene_def *def, pl_scene **o
         return PL_ERROR_MEMORY;
     scene->ctx = ctx;
     scene->params.scene = scene;
-    pl_status status = pl_values_create(ctx, &d, &scene->params.values);
-    if (status != PL_OK)
+    if (d.device && !(d.device = scene->device = pl_strdup(ctx, d.device))) {
         pl_free(ctx, scene);
-    else
+        return PL_ERROR_MEMORY;
+    }
+    pl_status status = pl_values_create(ctx, &d, &scene->params.values);
+    if (status != PL_OK) {
+        pl_free(ctx, scene->device);
+        pl_free(ctx, scene);
+    } else {
         *out = scene;
+    }
     return status;
 }
 
@@ -92,6 +98,7 @@ void pl_scene_destroy(pl_scene *scene)
         pl_curve_free(ctx, &scene->colliders[c].pose);
     }
     pl_terms_release(scene);
+    pl_free(ctx, scene->device);
     for (int o = 0; o < PL_OWNER_COUNT; o++) {
         for (int i = 0; i < scene->parts[o].count; i++)
             pl_free(ctx, scene->parts[o].names[i]);

@@ -64,6 +64,7 @@ typedef struct pl_part_list {
 struct pl_scene {
     pl_context *ctx;
     pl_params params;       /* the scene's own */
+    char *device;           /* its name, NULL: here */
     struct pl_model *model; /* what its sims share; NULL while there is none */
     int user_count;         /* sims and parameters made from it: no parts may be added then */
     bool start_checked;     /* its start has been looked at */
@@ -111,8 +112,6 @@ void pl_gradient_clear(const pl_scene *scene, pl_gradient *gradient);
 
 /* The body that has this element of the scene. */
 const pl_body *pl_scene_body_with(const pl_scene *scene, int element);
-/* Warns of bodies that start where others are, or inside obstacles; once. */
-pl_status pl_scene_check_start(pl_scene *scene);
 /* One more part of such a kind, a struct of `size` bytes, copied, and one value of each of its
  * parameters; *index, if not NULL, is its number. name NULL: that of its kind and number. */
 pl_status pl_scene_append(pl_scene *scene, pl_owner owner, const char *name, const void *item,

@@ -264,8 +264,10 @@ pl_status pl_scene_set_body_friction(pl_scene *scene, int body, int other, doubl
 {
     PL_TRY(check_body_index(scene, body));
     PL_TRY(check_body_index(scene, other));
-    PL_TRY(pl_channel_check(scene->ctx, PL_BODY_FRICTION, 1, &friction));
     pl_values *values;
+    if (pl_channel_check(scene->ctx, PL_BODY_FRICTION, 1, &friction) != PL_OK)
+        return pl_fail_within(scene->ctx, PL_ERROR_ARGUMENT, "bodies \"%s\" and \"%s\"",
+                              scene->bodies[body].name, scene->bodies[other].name);
     PL_TRY(pl_params_edit(&scene->params, &values));
     int first = pl_smaller(body, other), second = body + other - first;
     values->of[PL_BODY_FRICTION][first * scene->body_count + second] = friction;

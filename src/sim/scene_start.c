@@ -1,12 +1,10 @@
 /*
- * What a scene's start should not have: bodies where other bodies are, which pass through each other,
- * vertices inside obstacles, which the first step pushes out at depth / h, and tets that lock.
+ * What a scene's start is looked at for, once: bodies where others are that they do not touch and tets
+ * that lock get a warning; what overlaps (overlap.h) is refused.
  */
-#include "sim/scene.h"
+#include "sim/model.h"
 
 #include <stdio.h>
-
-#define HARMLESS 1e-3 /* m/s: pushed out no faster than this, a vertex counts as outside */
 
 static void find_box(const double *q, int first, int count, double box[6])
 {
@@ -53,35 +51,6 @@ static pl_status warn_of_bodies(const pl_scene *scene, const double *q)
     return PL_OK;
 }
 
-/* The deepest vertex inside one obstacle, and how many are. */
-static void warn_of_obstacle(const pl_scene *scene, const pl_state *start, int collider)
-{
-    const pl_obstacle *obstacle = &scene->colliders[collider];
-    const double *pose = start->input[PL_COLLIDER_POSE] + 7 * collider,
-                 h = pl_scene_get_def(scene).time_step;
-    double deepest = HARMLESS * h;
-    int count = 0, worst = -1;
-    for (int v = 0; v < start->vertex_count; v++) {
-        pl_surface_point point;
-        if (!pl_collider_near(obstacle->shape, pose, start->q + 3 * v, 0))
-            continue;
-        pl_collider_query(obstacle->shape, pose, start->q + 3 * v, &point);
-        count += -point.distance > HARMLESS * h;
-        if (-point.distance > deepest)
-            deepest = -point.distance, worst = v;
-    }
-    if (worst < 0)
-        return;
-    const pl_body *body = &scene->bodies[scene->body_of[worst]];
-    char others[48] = "";
-    if (count > 1)
-        snprintf(others, sizeof others, ", the deepest of %d,", count);
-    pl_log(scene->ctx, PL_LOG_WARNING,
-           "vertex %d of body \"%s\"%s starts %.3g m inside \"%s\": the first step pushes it out, at "
-           "%.3g m/s; move the body or the obstacle apart",
-           worst - body->vertex_offset, body->name, others, deepest, obstacle->name, deepest / h);
-}
-
 #define LOCKING 0.45 /* Poisson's ratio from which on linear tets are much too stiff */
 
 static void warn_of_locking(const pl_scene *scene)
@@ -103,17 +72,14 @@ static void warn_of_locking(const pl_scene *scene)
     }
 }
 
-pl_status pl_scene_check_start(pl_scene *scene)
+pl_status pl_scene_check_start(const pl_model *model)
 {
-    pl_state *start = NULL;
+    pl_scene *scene = model->scene;
     if (scene->start_checked)
         return PL_OK;
-    PL_TRY(pl_state_create(scene, &start));
-    pl_status status = warn_of_bodies(scene, start->q);
-    for (int c = 0; status == PL_OK && c < scene->collider_count; c++)
-        warn_of_obstacle(scene, start, c);
+    PL_TRY(pl_model_check_start(model));
+    PL_TRY(warn_of_bodies(scene, scene->q0));
     warn_of_locking(scene);
-    pl_state_destroy(scene, start);
-    scene->start_checked = status == PL_OK;
-    return status;
+    scene->start_checked = true;
+    return PL_OK;
 }

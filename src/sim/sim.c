@@ -13,6 +13,7 @@ void pl_sim_use(pl_sim *sim, pl_values *values)
 void pl_sim_forget(pl_sim *sim)
 {
     pl_solver_forget(&sim->solver);
+    pl_on_device_forget(sim->device);
 }
 
 pl_status pl_sim_create(pl_scene *scene, pl_sim **out)
@@ -21,7 +22,6 @@ pl_status pl_sim_create(pl_scene *scene, pl_sim **out)
     *out = NULL;
     if (scene->body_count == 0)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "bodies: the scene has none");
-    PL_TRY(pl_scene_check_start(scene));
     pl_sim *sim = pl_alloc(scene->ctx, 1, sizeof *sim);
     if (!sim)
         return PL_ERROR_MEMORY;
@@ -29,8 +29,10 @@ pl_status pl_sim_create(pl_scene *scene, pl_sim **out)
     sim->scene = scene;
     scene->user_count++;
     PL_CHECK(pl_model_take(scene, &sim->model), done);
+    PL_CHECK(pl_scene_check_start(sim->model), done);
     PL_CHECK(pl_matter_create(scene, sim->model->elements, &sim->matter), done);
     PL_CHECK(pl_solver_create(sim->model, &sim->matter, &sim->solver), done);
+    PL_CHECK(pl_on_device_create(sim->model, &sim->device), done);
     PL_NEW(sim->ctx, sim->pose_start, 7 * scene->collider_count, done);
     PL_NEW(sim->ctx, sim->p, 3 * scene->vertex_count, done);
     PL_NEW(sim->ctx, sim->w, 3 * scene->vertex_count, done);
@@ -51,6 +53,7 @@ void pl_sim_destroy(pl_sim *sim)
         return;
     pl_context *ctx = sim->ctx;
     sim->scene->user_count--;
+    pl_on_device_destroy(ctx, sim->device);
     pl_solver_free(&sim->solver);
     pl_matrix_free(&sim->sweep_matrix);
     pl_matter_free(&sim->matter);

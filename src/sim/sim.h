@@ -7,6 +7,7 @@
 #define PL_SIM_H
 
 #include "sim/model.h"
+#include "sim/on_device.h"
 #include "sim/solver.h"
 
 struct pl_sim {
@@ -15,6 +16,7 @@ struct pl_sim {
     pl_model *model;
     pl_matter matter;
     pl_solver solver;       /* of forward steps */
+    pl_on_device *device;   /* that steps and sweeps are computed on; NULL: here */
     pl_matrix sweep_matrix; /* of sweeps, made with the first: none of its numbers outlive one, its
                                memory does */
     pl_meter sweep_meter;

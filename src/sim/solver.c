@@ -28,7 +28,7 @@ pl_status pl_solver_create(const pl_model *model, pl_matter *matter, pl_solver *
     PL_CHECK(pl_forecast_create(ctx, s->n, &s->memory.forecast), done);
     PL_CHECK(pl_anderson_create(ctx, 3 * s->n, &s->memory.anderson), done);
     PL_CHECK(pl_krylov_reserve(ctx, &s->krylov, 3 * s->n, 1), done);
-    PL_CHECK(pl_delassus_create(ctx, s->n, &s->space.delassus), done);
+    PL_CHECK(pl_delassus_create(ctx, s->n, model->part_of, &s->space.delassus), done);
 done:
     return status;
 }
@@ -62,7 +62,7 @@ void pl_solver_free(pl_solver *s)
 /* How the factor did, and what was made with it. */
 static void forget_use(pl_solver *s)
 {
-    s->memory.digits = s->memory.wear = 0;
+    s->memory.ledger = (pl_ledger){0};
     s->memory.lag = USUAL_LAG;
     pl_delassus_reset(&s->space.delassus);
     pl_contact_system_forget(&s->space.solver.system);

@@ -12,6 +12,7 @@
 #include "contact/solve.h"
 #include "linalg/anderson.h"
 #include "linalg/krylov.h"
+#include "linalg/ledger.h"
 #include "sim/forecast.h"
 #include "sim/matrix.h"
 
@@ -41,8 +42,7 @@ typedef struct pl_memory {
     bool foretold;          /* and whether it was a forecast */
     double first_rate;      /* of convergence after the last one's first correction; 0 = not known */
     double lag;             /* what the factor gets wrong of corrections, the present E being another */
-    double digits;          /* that an iteration of GMRES brought when it was new (0 = not known), */
-    double wear;            /* and the cost of iterations since, beyond what a new one takes */
+    pl_ledger ledger;       /* whether a new one is worth it, in costs of the matrix */
 } pl_memory;
 
 typedef struct pl_solver {
@@ -93,7 +93,7 @@ pl_status pl_substep_solve(pl_solver *s, const pl_substep *sub, bool may_split, 
                            pl_substep_result *out);
 
 /* What a substep can touch. */
-pl_obstacles pl_substep_obstacles(const pl_substep *sub, pl_collider *const *shapes);
+pl_obstacles pl_substep_obstacles(const pl_substep *sub);
 /* And how bodies meet in it. */
 pl_meet_rules pl_substep_meet_rules(const pl_substep *sub);
 

@@ -48,11 +48,11 @@ static bool warm_start(pl_contact_set *set, const pl_state *state, double share)
     return again == set->touching && again == state->contact_count;
 }
 
-pl_obstacles pl_substep_obstacles(const pl_substep *sub, pl_collider *const *shapes)
+pl_obstacles pl_substep_obstacles(const pl_substep *sub)
 {
     return (pl_obstacles){
         .count = sub->scene->collider_count,
-        .shapes = shapes,
+        .shapes = sub->shapes,
         .pose_start = sub->pose_start,
         .pose_end = sub->drive->of[PL_COLLIDER_POSE],
         .body_count = sub->scene->body_count,
@@ -90,7 +90,7 @@ static pl_status brush(pl_newton *s, const double *q, int count, const pl_contac
     pl_solver *solver = s->solver;
     pl_brush_search *search = &solver->brushes;
     pl_contact_set *set = &solver->space.set;
-    pl_obstacles o = pl_substep_obstacles(s->sub, solver->shapes);
+    pl_obstacles o = pl_substep_obstacles(s->sub);
     if (!search->surface)
         return PL_OK;
     PL_TRY(pl_brush_find(solver->ctx, search, &o, s->sub->q0, q, solver->matter->margin));
@@ -176,7 +176,7 @@ pl_status pl_newton_meet_late(pl_newton *s, int *added)
     *added = 0;
     PL_TRY(keep_known(s, set->single));
     if (solver->scene->collider_count > 0) {
-        pl_obstacles o = pl_substep_obstacles(sub, solver->shapes);
+        pl_obstacles o = pl_substep_obstacles(sub);
         PL_TRY(
             pl_contacts_add(solver->ctx, &o, solver->n, sub->q0, solver->iterate, margin, set, added));
     }
@@ -201,7 +201,7 @@ pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
     for (int i = 0; i < 3 * solver->n; i++)
         solver->guess[i] =
             sub->p[i] + h * sub->w[i] + h * h * solver->external[i] / solver->matter->mass[i / 3];
-    pl_obstacles o = pl_substep_obstacles(sub, solver->shapes);
+    pl_obstacles o = pl_substep_obstacles(sub);
     PL_TRY(pl_contacts_detect(solver->ctx, &o, solver->n, sub->q0, solver->guess,
                               solver->matter->margin, &solver->space.set));
     for (int i = 0; i < 3 * solver->n; i++) /* stiff pins would have them all over the place */

@@ -17,14 +17,12 @@ typedef struct step {
 } step;
 
 /* The acceleration by all forces but those that may come all at once; where no state keeps it, NULL. */
-static const double *without_contacts(pl_sim *sim, const pl_substep *sub, const pl_state *state,
-                                      const double *acceleration)
+static const double *without_contacts(pl_sim *sim, const pl_state *state, const double *acceleration)
 {
     pl_contact_set *set = &sim->solver.space.set;
     double *out = sim->solver.guess;
     if (!state->a)
         return NULL;
-    pl_rows_place(sub, sim->solver.iterate, set);
     memset(out, 0, sizeof(double) * 3 * (size_t)sim->solver.n);
     for (int c = 0; c < set->count; c++)
         if (pl_rows_sudden(&set->points[c]))
@@ -44,6 +42,7 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
                    sizeof *state->contacts));
     for (int i = 0; i < 3 * sim->solver.n; i++)
         sim->solver.trial[i] = sim->solver.iterate[i] - state->q[i];
+    pl_rows_place(sub, sim->solver.iterate, &sim->solver.space.set);
     for (int c = 0; c < m; c++)
         state->contacts[c] =
             pl_contact_tell(&sim->solver.space.set, c, sim->solver.trial, sub->scheme->share);
@@ -57,7 +56,7 @@ static pl_status accept(step *s, const pl_substep *sub, double fraction)
         sim->solver.trial_move[i] = v;
     }
     pl_state_push(state, sim->solver.iterate, sim->solver.trial_move,
-                  without_contacts(sim, sub, state, sim->solver.trial), sub->length);
+                  without_contacts(sim, state, sim->solver.trial), sub->length);
     pl_forecast_add(sim->ctx, &sim->solver.memory.forecast, sim->matter.mass, sim->solver.trial);
     pl_state_set_inputs(sim->scene, state, sub->drive->of);
     state->time = sim->backup->time + fraction * sim->matter.values->def.time_step;
@@ -96,27 +95,35 @@ static void describe(const pl_sim *sim, const pl_substep_result *result, size_t 
                                scene->colliders[sim->solver.space.set.points[c].collider].name);
 }
 
+/* How short the step was by then, and what may be to blame. */
+static void excuse(const pl_substep *sub, int depth, size_t size, char *text)
+{
+    int length = 0;
+    if (depth > 0)
+        length = snprintf(text, size, ", with the time step cut to %.3g s", sub->length);
+    pl_terms_doubt(sub, text + length, size - (size_t)length);
+}
+
 static pl_status no_convergence(const step *s, const pl_substep *sub, const pl_substep_result *result,
                                 int depth)
 {
     const pl_sim *sim = s->sim;
-    char where[200], cut[64] = "", doubt[480] = "";
+    char where[200], why[560] = "";
     describe(sim, result, sizeof where, where);
-    if (depth > 0)
-        snprintf(cut, sizeof cut, ", with the time step cut to %.3g s", sub->length);
-    pl_terms_doubt(sub, doubt, sizeof doubt);
+    excuse(sub, depth, sizeof why, why);
     return pl_fail(sim->ctx, PL_ERROR_CONVERGENCE,
-                   "step %d: %s (%s; last Newton step %.3g m, %d contacts)%s%s", s->state->step + 1,
+                   "step %d: %s (%s; last Newton step %.3g m, %d contacts)%s", s->state->step + 1,
                    result->reason, where, sim->solver.meter.info.residual,
-                   sim->solver.space.set.touching, cut, doubt);
+                   sim->solver.space.set.touching, why);
 }
 
 /* The message that there is, with the step it is about. */
-static pl_status out_of_range(const step *s)
+static pl_status out_of_range(const step *s, const pl_substep *sub, int depth)
 {
-    char message[200];
+    char message[200], why[560] = "";
     snprintf(message, sizeof message, "%s", pl_context_error(s->sim->ctx));
-    return pl_fail(s->sim->ctx, PL_ERROR_NUMERIC, "step %d: %s", s->state->step + 1, message);
+    excuse(sub, depth, sizeof why, why);
+    return pl_fail(s->sim->ctx, PL_ERROR_NUMERIC, "step %d: %s%s", s->state->step + 1, message, why);
 }
 
 /* sim->p, w from the states that the scheme looks back at. */
@@ -135,6 +142,9 @@ static pl_status solve(step *s, const pl_substep *sub, bool may_split, pl_subste
                        bool *by_tangent)
 {
     pl_sim *sim = s->sim;
+    *by_tangent = false;
+    if (sim->device)
+        return pl_on_device_solve(sim->device, &sim->solver, sub, s->state, result);
     pl_status status = pl_substep_solve(&sim->solver, sub, may_split, s->state, result);
     bool failed = status == PL_ERROR_NUMERIC || (status == PL_OK && !result->converged);
     *by_tangent = failed && sim->matter.method == PL_SOLVER_CONSTANT;
@@ -180,6 +190,7 @@ static pl_status substep(step *s, const pl_scheme *scheme, double from, double t
         .p = combined ? sim->p : s->state->q,
         .w = combined ? sim->w : s->state->v,
         .drive = &sim->part,
+        .shapes = sim->solver.shapes,
         .pose_start = sim->pose_start,
         .live = sim->solver.live,
     };
@@ -190,7 +201,7 @@ static pl_status substep(step *s, const pl_scheme *scheme, double from, double t
     if (status == PL_ERROR_NUMERIC && may_split)
         result = (pl_substep_result){.reason = "numbers out of range"};
     else if (status != PL_OK)
-        return status == PL_ERROR_NUMERIC ? out_of_range(s) : status;
+        return status == PL_ERROR_NUMERIC ? out_of_range(s, &sub, depth) : status;
     *converged = result.converged;
     if (result.converged) {
         measure_contacts(sim);
@@ -217,7 +228,7 @@ static pl_status advance(step *s, double from, double to, int depth)
     for (const pl_scheme *row = pl_schemes_for(def->integrator, length, s->state->before_length);
          at < to; row++) {
         double end = row->end == 1 ? to : from + row->end * (to - from);
-        bool converged;
+        bool converged = false;
         PL_TRY(substep(s, row, at, end, row->theta * length, depth, &converged));
         if (!converged) {
             PL_TRY(advance(s, at, 0.5 * (at + to), depth + 1));

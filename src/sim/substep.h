@@ -28,14 +28,15 @@ typedef struct pl_substep {
     int step;                  /* the time step it is part of, from 0; messages count from 1 */
     double from, to;           /* which part, as fractions of it */
     const pl_scheme *scheme;
-    double length;            /* s, */
-    double h;                 /* s, of the scheme */
-    const double *q0, *v0;    /* [n, 3] */
-    const double *q1, *v1;    /* [n, 3] the state before, of a scheme that looks back at it */
-    const double *p, *w;      /* [n, 3] what the scheme makes of these and earlier ones */
-    const pl_drive *drive;    /* at the end of the substep */
-    const double *pose_start; /* [collider_count, 7] */
-    const double *live;       /* forces of the live rows (rows/rows.h), as the solver has them */
+    double length;              /* s, */
+    double h;                   /* s, of the scheme */
+    const double *q0, *v0;      /* [n, 3] */
+    const double *q1, *v1;      /* [n, 3] the state before, of a scheme that looks back at it */
+    const double *p, *w;        /* [n, 3] what the scheme makes of these and earlier ones */
+    const pl_drive *drive;      /* at the end of the substep */
+    pl_collider *const *shapes; /* [collider_count] */
+    const double *pose_start;   /* [collider_count, 7] */
+    const double *live;         /* forces of the live rows (rows/rows.h), as the solver has them */
 } pl_substep;
 
 #endif

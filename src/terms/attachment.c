@@ -47,12 +47,16 @@ pl_status pl_scene_add_attachment(pl_scene *scene, const pl_attachment_def *def,
     if (def->collider < -1 || def->collider >= scene->collider_count)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "collider = %d: the scene has %d colliders",
                        def->collider, scene->collider_count);
-    PL_TRY(pl_scene_take_point(scene, "points", &def->points[0], a.vertex, a.weight));
+    PL_TRY(pl_scene_take_point(scene, "points[0]", &def->points[0], a.vertex, a.weight));
     if (def->collider >= 0)
         find_anchor(scene, &a);
     else
-        PL_TRY(
-            pl_scene_take_point(scene, "points", &def->points[1], a.vertex + POINT, a.weight + POINT));
+        PL_TRY(pl_scene_take_point(scene, "points[1]", &def->points[1], a.vertex + POINT,
+                                   a.weight + POINT));
+    if (memcmp(a.vertex, a.vertex + POINT, POINT * sizeof *a.vertex) == 0 &&
+        memcmp(a.weight, a.weight + POINT, POINT * sizeof *a.weight) == 0)
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT,
+                       "points[1]: the same as points[0]: nothing pulls a point to itself");
     for (int k = POINT; k < STENCIL; k++)
         a.weight[k] = -a.weight[k];
     const pl_channel channel = PL_ATTACHMENT_COMPLIANCE;

@@ -197,6 +197,24 @@ static pl_status check_def(pl_scene *scene, const pl_chamber_def *def)
     return PL_OK;
 }
 
+/* A cavity that passes through itself has no volume to press on. */
+static pl_status check_crossing(pl_context *ctx, const pl_body *body, const pl_chamber *c)
+{
+    pl_bvh *bvh;
+    int pair[2];
+    PL_TRY(
+        pl_bvh_create(ctx, body->mesh->vertex_count, body->mesh->vertices, c->count, c->local, &bvh));
+    int crossing = pl_count_crossings(bvh, body->mesh->vertices, c->count, c->local, pair);
+    pl_bvh_destroy(ctx, bvh);
+    if (crossing == 0)
+        return PL_OK;
+    const int *a = c->local + 3 * (size_t)pair[0], *b = c->local + 3 * (size_t)pair[1];
+    return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                   "the cavity crosses itself at rest: triangle [%d, %d, %d] of \"%s\" "
+                   "passes through [%d, %d, %d]",
+                   a[0], a[1], a[2], body->name, b[0], b[1], b[2]);
+}
+
 /* The vertices of its triangles, in the order in which they come. */
 static pl_status list_wall(pl_context *ctx, const pl_body *body, pl_chamber *c)
 {
@@ -241,6 +259,7 @@ pl_status pl_scene_add_chamber(pl_scene *scene, const pl_chamber_def *def, int *
         take_piece(&b, piece, &c);
         PL_CHECK(pl_surface_check_closed(ctx, body->mesh->vertex_count, c.count, c.local), done);
     }
+    PL_CHECK(check_crossing(ctx, body, &c), done);
     PL_NEW(ctx, c.triangle, 3 * (size_t)c.count, done);
     for (int i = 0; i < 3 * c.count; i++)
         c.triangle[i] = body->vertex_offset + c.local[i];

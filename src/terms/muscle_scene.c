@@ -3,6 +3,8 @@
 
 #include "core/vec.h"
 
+#include <stdio.h>
+
 pl_muscle_def pl_muscle_def_default(void)
 {
     return (pl_muscle_def){.law = PL_MUSCLE_TENSION, .stiffness = 1e5};
@@ -20,14 +22,45 @@ static pl_status check_rows(pl_context *ctx, const char *what, int count, const 
     return PL_OK;
 }
 
+static pl_status check_polyline(pl_context *ctx, const char *what, int count, const double *path)
+{
+    PL_TRY(check_rows(ctx, what, count, path));
+    if (count == 1)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s: one point, expected two or more", what);
+    for (int p = 1; p < count; p++)
+        if (memcmp(path + 3 * p, path + 3 * p - 3, 3 * sizeof(double)) == 0)
+            return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s: points %d and %d are the same", what, p - 1, p);
+    return PL_OK;
+}
+
+static pl_status check_polylines(pl_context *ctx, const pl_muscle_def *def)
+{
+    int first = 0;
+    if (def->path_count == 0)
+        return check_polyline(ctx, "path", def->point_count, def->path);
+    if (def->path_count < 0 || !def->path_sizes)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "path_count = %d: expected >= 0, and as many path_sizes",
+                       def->path_count);
+    for (int i = 0; i < def->path_count; i++) {
+        char what[32];
+        int size = def->path_sizes[i];
+        snprintf(what, sizeof what, "paths[%d]", i);
+        if (size < 1 || size > def->point_count - first)
+            return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                           "%s: %d points, expected two or more, of %d that are left", what, size,
+                           def->point_count - first);
+        PL_TRY(check_polyline(ctx, what, size, def->path ? def->path + 3 * first : NULL));
+        first += size;
+    }
+    if (first != def->point_count)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "path_sizes: %d points in sum, but point_count = %d",
+                       first, def->point_count);
+    return PL_OK;
+}
+
 static pl_status check_path(pl_context *ctx, const pl_muscle_def *def)
 {
-    PL_TRY(check_rows(ctx, "path", def->point_count, def->path));
-    if (def->point_count == 1)
-        return pl_fail(ctx, PL_ERROR_ARGUMENT, "path: one point, expected two or more");
-    for (int p = 1; p < def->point_count; p++)
-        if (memcmp(def->path + 3 * p, def->path + 3 * p - 3, 3 * sizeof(double)) == 0)
-            return pl_fail(ctx, PL_ERROR_ARGUMENT, "path: points %d and %d are the same", p - 1, p);
+    PL_TRY(check_polylines(ctx, def));
     if (!(def->radius >= 0) || !isfinite(def->radius))
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "radius = %g: expected >= 0 m", def->radius);
     if (def->radius > 0 && (def->point_count == 0 || def->elements))
@@ -76,9 +109,13 @@ static pl_status check_def(pl_scene *scene, const pl_muscle_def *def)
 /* The segment of the path that is nearest to a point, and how far it is, m. */
 static int nearest_segment(const pl_muscle_def *def, const double x[3], double *distance)
 {
-    int nearest = 0;
+    int nearest = 0, line = 0, end = def->path_count > 0 ? def->path_sizes[0] : def->point_count;
     *distance = INFINITY;
     for (int p = 0; p + 1 < def->point_count; p++) {
+        if (p + 1 == end) { /* the last point of a polyline, where the next one begins */
+            end += def->path_sizes[++line];
+            continue;
+        }
         const double *from = def->path + 3 * p;
         double along[3], to[3];
         pl_sub3(from + 3, from, along);

@@ -1,0 +1,111 @@
+/* Overlaps of a start as a whole, and how they are told. */
+#include "sim/overlap.h"
+
+#include <stdio.h>
+
+#define HARMLESS                                                                                       \
+    1e-3 /* m/s: pushed out of an obstacle no faster than this, a vertex counts as outside */
+
+pl_status pl_overlaps_find(const pl_model *m, pl_overlap_fn visit, void *user)
+{
+    const pl_scene *scene = m->scene;
+    pl_status status = PL_OK;
+    pl_overlap_search s = {
+        .m = m, .harmless = HARMLESS * pl_scene_get_def(scene).time_step, .visit = visit, .user = user};
+    PL_NEW(scene->ctx, s.pose, 7 * scene->collider_count, done);
+    for (int c = 0; c < scene->collider_count; c++)
+        pl_curve_pose_at(&scene->colliders[c].pose, 0, s.pose + 7 * c);
+    PL_CHECK(pl_overlaps_with_colliders(&s), done);
+    PL_CHECK(pl_overlaps_between_bodies(&s), done);
+done:
+    pl_free(scene->ctx, s.pose);
+    return status;
+}
+
+/* "vertex 3 of body "a"" or "the edge from vertex 3 to 4 of body "a"". */
+static void name_piece(const pl_scene *scene, const pl_overlap *o, char *out, size_t size)
+{
+    const pl_body *body = &scene->bodies[o->body];
+    int first = o->vertex[0] - body->vertex_offset, second = o->vertex[1] - body->vertex_offset;
+    if (o->kind == PL_OVERLAP_EDGE || o->kind == PL_OVERLAP_THROUGH)
+        snprintf(out, size, "the edge from vertex %d to %d of body \"%s\"", first, second, body->name);
+    else
+        snprintf(out, size, "vertex %d of body \"%s\"", first, body->name);
+}
+
+/* What it is in, in words of a message. */
+static void name_other(const pl_scene *scene, const pl_overlap *o, char *out, size_t size)
+{
+    if (o->other < 0)
+        snprintf(out, size, "\"%s\"", scene->colliders[o->collider].name);
+    else if (o->other != o->body)
+        snprintf(out, size, "body \"%s\"", scene->bodies[o->other].name);
+    else
+        snprintf(out, size, o->kind == PL_OVERLAP_CLOSE ? "another part of it" : "the body itself");
+}
+
+pl_status pl_overlap_tell(const pl_model *m, const pl_overlap *o, int count, const char *trouble)
+{
+    pl_context *ctx = m->scene->ctx;
+    char piece[256], other[128], most[48] = "", apart[96] = "";
+    const char *remedy = o->other < 0 ? "move them apart, or set bring_out"
+                         : o->other == o->body
+                             ? "unfold it, or set self_contact to false"
+                             : "move them apart, set bring_out, or set body_contact to "
+                               "false";
+    name_piece(m->scene, o, piece, sizeof piece);
+    name_other(m->scene, o, other, sizeof other);
+    if (count > 1)
+        snprintf(most, sizeof most, ", the deepest of %d,", count);
+    if (o->kind == PL_OVERLAP_CLOSE) {
+        snprintf(apart, sizeof apart, ", and surfaces are kept %.3g m apart", o->apart);
+        remedy = o->other == o->body ? "leave that much between them, or lower contact_offset"
+                                     : "leave that much between them, lower contact_offset, or set "
+                                       "bring_out";
+    }
+    if (trouble)
+        remedy = trouble;
+    switch (o->kind) {
+    case PL_OVERLAP_COLLIDER:
+        return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                       "collider %s starts %.3g m inside body \"%s\", between its vertices, next to "
+                       "vertex %d: %s",
+                       other, o->depth, m->scene->bodies[o->body].name,
+                       o->vertex[0] - m->scene->bodies[o->body].vertex_offset, remedy);
+    case PL_OVERLAP_EDGE:
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s%s starts %.3g m inside %s, between its vertices: %s",
+                       piece, most, o->depth, other, remedy);
+    case PL_OVERLAP_THROUGH:
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s starts by passing through %s by %.3g m: %s", piece,
+                       other, o->depth, remedy);
+    case PL_OVERLAP_CLOSE:
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s starts %.3g m from %s%s: %s", piece,
+                       o->apart - o->depth, other, apart, remedy);
+    default:
+        return pl_fail(ctx, PL_ERROR_ARGUMENT, "%s%s starts %.3g m inside %s: %s", piece, most,
+                       o->depth, other, remedy);
+    }
+}
+
+/* The deepest of the first kind that there is. */
+typedef struct worst {
+    pl_overlap at;
+    int count;
+} worst;
+
+static pl_status keep_worst(void *user, const pl_overlap *o)
+{
+    worst *w = user;
+    if (w->count > 0 && o->kind != w->at.kind)
+        return PL_OK;
+    if (w->count++ == 0 || o->depth > w->at.depth)
+        w->at = *o;
+    return PL_OK;
+}
+
+pl_status pl_model_check_start(const pl_model *m)
+{
+    worst w = {.count = 0};
+    PL_TRY(pl_overlaps_find(m, keep_worst, &w));
+    return w.count > 0 ? pl_overlap_tell(m, &w.at, w.count, NULL) : PL_OK;
+}
