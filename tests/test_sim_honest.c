@@ -148,10 +148,30 @@ static void the_tangent_helps_out(void **state)
     pl_context_destroy(ctx);
 }
 
+/* Two thousand kilometres from the origin a position is rounded to 2e-10 m, the tolerance is 1e-10 m.
+ */
+static void positions_without_digits_are_named(void **state)
+{
+    (void)state;
+    static const hard_case far = {
+        .text = "{\"version\": 1, \"time_step\": 0.01, \"bodies\": [{\"mesh\": {\"box\": {\"size\": "
+                "[0.1, 0.1, 0.1], \"cell\": 0.05}}, \"transform\": {\"translate\": [0, 0, 2e6]}, "
+                "\"angular_velocity\": [3, 1, 2]}]}"};
+    pl_context *ctx = test_context(1);
+    test_world w = load(ctx, &far, 0, NULL);
+    pl_status status = PL_OK;
+    for (int step = 0; step < 100 && status == PL_OK; step++)
+        status = pl_step(w.sim, w.state, NULL, NULL);
+    assert_int_equal(status, PL_ERROR_CONVERGENCE);
+    assert_non_null(strstr(pl_context_error(ctx), "so far from the origin"));
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(steps_end_where_they_say),
-                                       cmocka_unit_test(pressed_bodies_take_no_longer),
-                                       cmocka_unit_test(the_tangent_helps_out)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_end_where_they_say), cmocka_unit_test(pressed_bodies_take_no_longer),
+        cmocka_unit_test(the_tangent_helps_out), cmocka_unit_test(positions_without_digits_are_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,8 @@
 #include "core/vec.h"
 #include "sim/folded.h"
 
+#include <cblas.h>
+#include <float.h>
 #include <limits.h>
 
 #define GOOD_RATE       0.95 /* a longer sequence than this is not worth waiting for */
@@ -30,6 +32,7 @@
 #define REBALANCES      4    /* attempts at bodies that are out of balance as a whole, */
 #define SLIGHT          1e-8 /* of the contacts' forces: what bodies that they hold may lack of it, */
 #define ROUNDED         100  /* tolerances: what rounding of stiff bodies' forces may leave of it */
+#define FAR_OUT         0.1  /* of the tolerance: what rounding of positions may take */
 
 pl_status pl_newton_refresh(pl_newton *s)
 {
@@ -324,12 +327,21 @@ static pl_status choose(pl_newton *s, const pl_state *warm, pl_substep_result *o
     return second < first ? PL_OK : solve_from(s, solver->root, warm, out);
 }
 
+/* Whether positions are so large that what rounding takes of them is what the tolerance asks for. */
+static bool is_far_out(const pl_solver *solver)
+{
+    size_t at = cblas_idamax(3 * solver->n, solver->iterate, 1);
+    return fabs(solver->iterate[at]) * DBL_EPSILON > FAR_OUT * solver->matter->values->def.tolerance;
+}
+
 pl_status pl_substep_solve(pl_solver *solver, const pl_substep *sub, bool may_split,
                            const pl_state *warm, pl_substep_result *out)
 {
     pl_newton s = {.solver = solver, .sub = sub, .patience = may_split ? PATIENCE : INT_MAX};
     int before = solver->meter.info.iterations;
     PL_TRY(solve_from(&s, NULL, warm, out));
+    if (!out->converged && is_far_out(solver))
+        out->reason = "positions are so far from the origin that they lack the tolerance's digits";
     if (out->converged &&
         pl_roots_doubtful(&s, solver->meter.info.iterations - before, solver->combined))
         PL_TRY(choose(&s, warm, out));
