@@ -58,14 +58,18 @@ PL_API pl_status pl_scene_schema(pl_context *ctx, char **text);
 
 /*
  * A directory with what a simulation did:
- *     volume.pvd, volume/<step>.vtu    elements: displacement, velocity; stress, von Mises, energy
- *     surface.pvd, surface/<step>.vtu  boundary triangles: contact forces, normal and tangential, and
- * who presses most: the index of a body, or of a collider after them colliders.pvd,
- * colliders/<step>.vtu  the obstacles as triangles, where they are; a file for every change, and none
- * without obstacles contact_forces.csv               of every step what each pair presses and rubs
- * with, N, as pl_pair_force; "with" is a body or a collider summary.json iterations, residual,
- * energies, contacts, times of every step manifest.txt                     the names of all these It is
- * built beside its final place and moved there by pl_output_finish: it appears whole or not at all.
+ *
+ *     volume.pvd, volume/<step>.vtu        elements: displacement, velocity; stress, von Mises, energy
+ *     surface.pvd, surface/<step>.vtu      boundary triangles: contact forces, normal and tangential,
+ *                                          and whose contact presses hardest: the index of a
+ *                                          body, or of a collider counted on after the bodies
+ *     colliders.pvd, colliders/<step>.vtu  obstacles as triangles, a file for every change of pose
+ *     cables.pvd, cables/<step>.vtu        cables, if there are some
+ *     contact_forces.csv                   of every step what each pair presses and rubs with, N
+ *     summary.json                         iterations, residual, energies, contacts, times
+ *     manifest.txt                         the names of all these
+ *
+ * It is built beside its final place and moved there by pl_output_finish: whole or not at all.
  */
 typedef struct pl_output pl_output;
 

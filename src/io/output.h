@@ -11,6 +11,8 @@
 
 #include <pliant/io.h>
 
+#include <stdio.h>
+
 /* Cells of one kind of file, constant over time. */
 typedef struct pl_output_grid {
     int point_count;
@@ -65,7 +67,7 @@ struct pl_output {
     pl_output_cables cables;
     double *point_data;   /* [n, 18] scratch: what a file's points carry */
     double *element_data; /* [element_count, 12] scratch: energy, von Mises, activation, stress */
-    pl_text forces;       /* rows of contact_forces.csv so far */
+    FILE *forces;         /* contact_forces.csv */
     int frame_count, frame_capacity;
     pl_pvd_entry *frames; /* written */
     int record_count, record_capacity;
@@ -91,10 +93,10 @@ pl_status pl_output_write_colliders(pl_output *output, const pl_state *state);
 pl_status pl_output_build_cables(pl_output *output);
 void pl_output_free_cables(pl_output *output);
 pl_status pl_output_write_cables(pl_output *output, const pl_state *state);
-/* What pairs press and rub each other with at a state; then contact_forces.csv of all that was noted.
- */
-pl_status pl_output_note_forces(pl_output *output, const pl_state *state);
-pl_status pl_output_write_forces(pl_output *output);
+/* contact_forces.csv, and its rows: what pairs press and rub each other with at a state. */
+pl_status pl_output_open_forces(pl_output *output);
+pl_status pl_output_write_forces(pl_output *output, const pl_state *state);
+pl_status pl_output_close_forces(pl_output *output);
 /* Writes summary.json. */
 pl_status pl_output_write_summary(pl_output *output, pl_status outcome);
 

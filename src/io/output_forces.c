@@ -5,6 +5,9 @@
 #include "io/plot.h"
 #include "sim/scene.h"
 
+#include <errno.h>
+#include <string.h>
+
 static void write_row(pl_text *t, const pl_scene *scene, const pl_state *state, const pl_pair_force *p)
 {
     pl_text_format(t, "%d,", state->step);
@@ -23,30 +26,44 @@ static void write_row(pl_text *t, const pl_scene *scene, const pl_state *state, 
     pl_text_add(t, "\n");
 }
 
-pl_status pl_output_note_forces(pl_output *output, const pl_state *state)
+static pl_status fail(const pl_output *output)
 {
-    pl_text *t = &output->forces;
+    return pl_fail(output->ctx, PL_ERROR_FILE, "%s/contact_forces.csv: cannot write: %s",
+                   output->directory.partial, strerror(errno));
+}
+
+pl_status pl_output_open_forces(pl_output *output)
+{
+    static const char names[] = "step,time,body,with,contacts,pressing,normal_x,normal_y,normal_z,"
+                                "friction_x,friction_y,friction_z\n";
+    char *path = pl_directory_path(&output->directory, "contact_forces.csv");
+    if (!path)
+        return PL_ERROR_MEMORY;
+    output->forces = fopen(path, "wb");
+    pl_free(output->ctx, path);
+    return output->forces && fputs(names, output->forces) != EOF ? PL_OK : fail(output);
+}
+
+pl_status pl_output_write_forces(pl_output *output, const pl_state *state)
+{
+    pl_text rows = {.ctx = output->ctx};
     pl_pair_force *pairs;
     int count;
     PL_TRY(pl_pair_forces(output->scene, state->contact_count, state->contacts, &count, &pairs));
     for (int k = 0; k < count; k++)
-        write_row(t, output->scene, state, &pairs[k]);
+        write_row(&rows, output->scene, state, &pairs[k]);
     pl_free(output->ctx, pairs);
-    return t->status;
+    pl_status status = rows.status;
+    size_t length = (size_t)rows.length;
+    if (status == PL_OK && length > 0 && fwrite(rows.data, 1, length, output->forces) != length)
+        status = fail(output);
+    pl_text_free(&rows);
+    return status;
 }
 
-pl_status pl_output_write_forces(pl_output *output)
+pl_status pl_output_close_forces(pl_output *output)
 {
-    static const char names[] = "step,time,body,with,contacts,pressing,normal_x,normal_y,normal_z,"
-                                "friction_x,friction_y,friction_z\n";
-    pl_text all = {.ctx = output->ctx};
-    char *path = pl_directory_path(&output->directory, "contact_forces.csv");
-    pl_text_add(&all, names);
-    pl_text_bytes(&all, output->forces.data ? output->forces.data : "", (size_t)output->forces.length);
-    pl_status status = !path ? PL_ERROR_MEMORY : all.status;
-    if (status == PL_OK)
-        status = pl_write_whole(output->ctx, path, all.data, (size_t)all.length);
-    pl_text_free(&all);
-    pl_free(output->ctx, path);
-    return status;
+    FILE *file = output->forces;
+    output->forces = NULL;
+    return file && fclose(file) != 0 ? fail(output) : PL_OK;
 }

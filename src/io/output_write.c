@@ -27,6 +27,7 @@ static pl_status prepare(pl_output *output)
     PL_NEW(ctx, output->element_data, 12 * (size_t)output->element_count, done);
     PL_CHECK(copy_rest(output), done);
     PL_CHECK(pl_output_build_grids(output), done);
+    PL_CHECK(pl_output_open_forces(output), done);
     if (output->volume)
         PL_CHECK(pl_directory_make(&output->directory, "volume/"), done);
     if (output->surface)
@@ -65,7 +66,6 @@ pl_status pl_output_create(pl_sim *sim, const pl_output_def *def, pl_output **ou
                                    pl_scene_owner_count(scene, PL_OWNER_CABLE) > 0,
                           .vertex_count = info.vertex_count,
                           .element_count = info.element_count,
-                          .forces.ctx = ctx,
                           .started = pl_milliseconds()};
     static const char *const contents[] = {
         "summary.json",  "volume/", "volume.pvd", "surface/",           "surface.pvd", "colliders/",
@@ -91,7 +91,7 @@ pl_status pl_output_step(pl_output *output, const pl_state *state, const pl_step
                        output->record_count + 1, sizeof *output->records));
         output->records[output->record_count++] = (pl_step_record){state->step, state->time, *info};
     }
-    PL_TRY(pl_output_note_forces(output, state));
+    PL_TRY(pl_output_write_forces(output, state));
     if (state->step % output->every != 0 || (!output->volume && !output->surface && !output->obstacles))
         return PL_OK;
     PL_TRY(pl_grow(ctx, (void **)&output->frames, &output->frame_capacity, output->frame_count + 1,
@@ -125,7 +125,7 @@ pl_status pl_output_finish(pl_output *output, pl_status outcome)
         PL_TRY(write_collection(output, "colliders.pvd", "colliders", c->frame_count, c->frames));
     if (output->lines)
         PL_TRY(write_collection(output, "cables.pvd", "cables", output->frame_count, output->frames));
-    PL_TRY(pl_output_write_forces(output));
+    PL_TRY(pl_output_close_forces(output));
     PL_TRY(pl_output_write_summary(output, outcome));
     output->finished = true;
     return pl_directory_commit(&output->directory);
@@ -136,12 +136,12 @@ void pl_output_destroy(pl_output *output)
     if (!output)
         return;
     pl_context *ctx = output->ctx;
+    pl_output_close_forces(output);
     if (output->directory.ctx)
         pl_directory_close(&output->directory);
     pl_output_free_grids(output);
     pl_output_free_colliders(output);
     pl_output_free_cables(output);
-    pl_text_free(&output->forces);
     pl_free(ctx, output->scene_name);
     pl_free(ctx, output->rest);
     pl_free(ctx, output->point_data);
