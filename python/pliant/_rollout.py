@@ -306,9 +306,13 @@ class Rollout(Owner):
         """Contact forces over time by pair, (body, other body) or (body, collider), from the tape.
 
         Of each the arrays pressing [steps + 1], normal and friction [steps + 1, 3], N on the first of the
-        two: 0 where they do not touch. See PairForce.
+        two: 0 where they do not touch. See PairForce. Parts of one name cannot be told apart: ArgumentError.
         """
         found: dict[tuple[str, str], dict[str, Array]] = {}
+        names = [part.name for part in (*self.scene.bodies, *self.scene.colliders)]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ArgumentError(f"several bodies or colliders are called {twice!r}: give each a name of its own")
         for step in range(1, self.steps + 1):
             for p in pair_forces(self.scene, self.contacts(step)):
                 table = found.setdefault((p.body, p.partner), {
