@@ -80,21 +80,6 @@ static void collider_motion(const double from[7], const double to[7], const doub
         out[k] += to[k] - x[k];
 }
 
-static bool slips(const check *c, const pl_state *state, const pl_contact *p, double rho)
-{
-    const pl_scene *scene = c->trial.sim->scene;
-    const double *x0 = c->previous + 3 * (size_t)p->vertex[0];
-    const double *friction = c->trial.params->values->of[PL_FRICTION];
-    double mu = friction[p->collider * scene->body_count + scene->body_of[p->vertex[0]]], moved[3],
-           drift[3];
-    collider_motion(c->previous_pose + 7 * p->collider,
-                    state->input[PL_COLLIDER_POSE] + 7 * p->collider, x0, drift);
-    pl_sub3(state->q + 3 * (size_t)p->vertex[0], x0, moved);
-    pl_axpy3(-1, drift, moved);
-    pl_axpy3(-pl_dot3(moved, p->normal), p->normal, moved);
-    return rho * (mu * p->force_normal - pl_norm3(p->force_tangent)) < pl_norm3(moved);
-}
-
 /* Of a contact between bodies, or of a body and a collider. */
 static double friction_of(const check *c, const pl_contact *p)
 {
@@ -123,8 +108,8 @@ static bool is_new(check *c, const pl_contact *p)
     return !known;
 }
 
-/* One of several vertices. */
-static void classify_shared(check *c, const pl_state *state, const pl_contact *p)
+/* Counts a contact, unless it is out of touch. */
+static void classify_contact(check *c, const pl_state *state, const pl_contact *p)
 {
     const pl_sim *sim = c->trial.sim;
     pl_check_regimes *r = &c->result->regimes;
@@ -160,24 +145,9 @@ static void classify(check *c, const pl_state *state, const pl_step_info *info)
     const pl_sim *sim = c->trial.sim;
     pl_check_regimes *r = &c->result->regimes, before = *r;
     size_t partners = (size_t)(sim->scene->collider_count + sim->scene->body_count);
-    double h = c->trial.params->values->def.time_step;
     memset(c->active, 0, sizeof(int) * (size_t)sim->scene->vertex_count * partners);
-    for (int k = 0; k < state->contact_count; k++) {
-        const pl_contact *p = &state->contacts[k];
-        if (p->count > 1) {
-            classify_shared(c, state, p);
-            continue;
-        }
-        double rho = h * h / sim->matter.mass[p->vertex[0]];
-        if (rho * p->force_normal <= p->gap)
-            continue;
-        r->impact += is_new(c, p);
-        if (slips(c, state, p, rho))
-            r->slip++;
-        else
-            r->stick++;
-        r->largest_force = fmax(r->largest_force, p->force_normal);
-    }
+    for (int k = 0; k < state->contact_count; k++)
+        classify_contact(c, state, &state->contacts[k]);
     r->steps++;
     r->free_steps += r->slip == before.slip && r->stick == before.stick;
     r->slip_steps += r->slip > before.slip;
