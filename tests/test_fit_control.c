@@ -329,11 +329,17 @@ static void wrong_tasks_are_explained(void **state)
          "\"window\" goes with goals and target files"},
         {WINDOWED(PER_STEP, "{" TIP ", \"distance\": 1, \"along\": [1, 0, 0], \"every\": 5}",
                   "\"steps\": 4"),
-         "loss[0]: \"distance\" counts 5 steps apart, which windows of 4 do not see"},
+         "loss[0]: \"distance\" does not count for 5 steps, which windows of 4 do not see past"},
+        {WINDOWED(PER_STEP, "{" TIP ", \"distance\": 1, \"along\": [1, 0, 0], \"steps\": [4]}",
+                  "\"steps\": 4"),
+         "loss[0]: \"distance\" does not count for 6 steps, which windows of 4 do not see past"},
         {TASK("{\"name\": \"m\", \"quantity\": \"activation\", \"for_each\": \"step\", \"initial\": 0,"
               " \"upper\": 1}",
               REACH),
          "unknowns: upper of \"m\": expected a value in ["},
+        {TASK("{\"name\": \"m\", \"quantity\": \"activation\", \"initial\": 0, \"true\": 1.5}",
+              "{\"kind\": \"positions\"}"),
+         "unknowns: true of \"m\": expected a value in ["},
         {TASK("{\"name\": \"m\", \"quantity\": \"activation\", \"initial\": 2}", REACH),
          "unknowns: initial of \"m\": expected a value in ["},
     };

@@ -1,6 +1,7 @@
 /*
- * Bounds of unknowns that drive inputs of one number: with the scene's own values they must stay within
- * what the input can be, so that no optimiser tries a cable of negative length.
+ * Bounds of unknowns that drive inputs of one number: each by itself must, with the scene's own values
+ * in every step, stay within what the input can be, so that no optimiser tries a cable of negative
+ * length.
  */
 #include "fit/task.h"
 
@@ -41,6 +42,8 @@ static pl_status limit(pl_task *task, const pl_document *document, pl_unknown *u
     added_range(task, u, &lower, &upper);
     if (u->initial < lower || u->initial > upper)
         return refuse(document, u, "initial", u->initial, lower, upper);
+    if (u->truth < lower || u->truth > upper)
+        return refuse(document, u, "true", u->truth, lower, upper);
     if (isfinite(u->lower) && u->lower < lower)
         return refuse(document, u, "lower", u->lower, lower, upper);
     if (isfinite(u->upper) && u->upper > upper)

@@ -76,15 +76,16 @@ static pl_status check_windows(const pl_task *task, const pl_document *document,
                                const pl_loss_term *term)
 {
     int gap = 0, window = task->window.steps;
-    for (int k = 0; k < term->step_count; k++) {
-        int apart = term->steps[k] - (k ? term->steps[k - 1] : 0);
+    for (int k = 0; k <= term->step_count; k++) {
+        int before = k ? term->steps[k - 1] : 0;
+        int apart = (k < term->step_count ? term->steps[k] : task->steps) - before;
         gap = apart > gap ? apart : gap;
     }
     if (!window || term->source != PL_TARGET_AHEAD || gap <= window)
         return PL_OK;
     return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
-                            "\"distance\" counts %d steps apart, which windows of %d do not see: "
-                            "give it an \"every\" of at most %d",
+                            "\"distance\" does not count for %d steps, which windows of %d do not see "
+                            "past: give it an \"every\" of at most %d",
                             gap, window, window);
 }
 
