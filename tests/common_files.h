@@ -95,6 +95,7 @@ static inline pl_context *test_context_logging(test_log *log)
     def.threads = 1;
     def.log = test_log_line;
     def.log_user = log;
+    def.log_level = PL_LOG_INFO;
     pl_context *ctx = NULL;
     assert_int_equal(pl_context_create(&def, &ctx), PL_OK);
     return ctx;

@@ -12,7 +12,7 @@ static void fill(uint64_t *seed, int count, float *x)
         x[i] = (float)test_random(seed);
 }
 
-/* Both layouts of b, with and without a start, all heights and some widths. */
+/* Both layouts of b, from something or nothing, added or taken off, all heights and some widths. */
 static void test_product(void **state)
 {
     (void)state;
@@ -23,15 +23,16 @@ static void test_product(void **state)
     fill(&seed, PL_STRIP * DEPTH, a);
     fill(&seed, PL_STRIP * DEPTH, b);
     fill(&seed, SIZE, from);
-    for (int way = 0; way < 8 * count; way++)
+    for (int way = 0; way < 16 * count; way++)
         for (int rows = 1; rows <= PL_STRIP; rows++)
             for (int columns = 1; columns <= PL_STRIP; columns += 1 + columns / 3) {
                 bool turned = way & 1, started = way & 2, triangular = (way & 4) && !turned;
+                bool subtract = way & 8;
                 float out[SIZE + PL_STRIP];
                 pl_strip_product p = {.rows = rows,
                                       .columns = columns,
                                       .depth = turned ? PL_STRIP : DEPTH,
-                                      .subtract = started,
+                                      .subtract = subtract,
                                       .turned = turned,
                                       .triangular = triangular,
                                       .a = a,
@@ -47,14 +48,14 @@ static void test_product(void **state)
                 for (int k = 0; triangular && k < DEPTH; k++)
                     for (int j = 0; j < PL_STRIP && j < k; j++)
                         b[PL_STRIP * k + j] = 0;
-                list[way / 8]->strip_product(&p);
+                list[way / 16]->strip_product(&p);
                 for (int j = 0; j < columns; j++)
                     for (int i = 0; i < rows; i++) {
                         double sum = 0;
                         for (int k = 0; k < p.depth; k++)
                             sum += (double)a[PL_STRIP * k + i] *
                                    (double)b[turned ? PL_STRIP * j + k : PL_STRIP * k + j];
-                        sum = started ? (double)from[PL_STRIP * j + i] - sum : sum;
+                        sum = (started ? (double)from[PL_STRIP * j + i] : 0) + (subtract ? -sum : sum);
                         assert_close((double)out[rows * j + i], sum, 1e-5);
                     }
                 memcpy(b, kept, sizeof b);

@@ -252,8 +252,7 @@ static void derive(const pl_contact_point *p, const setting *s, const double *d,
     }
 }
 
-/* What does not depend on how the tangents are chosen: delta_n, |delta_f|^2, delta_f . lambda_f and the
- * force T delta_f as a vector, here with lambda_f = delta_f carried along. */
+/* What does not depend on how the tangents are chosen: delta_n, and the slip as a vector. */
 static void invariants(const pl_contact_point *p, const double delta[3], double out[4])
 {
     double slip[3] = {0, delta[1], delta[2]};

@@ -167,6 +167,8 @@ static void scene_files(void **state)
         assert_ok(ctx,
                   pl_scene_load_text(ctx, text, strlen(text), "text", NULL, k, turned, &scene, NULL));
         assert_ok(ctx, pl_sim_create(scene, &sim));
+        if (k == 0)
+            assert_contains(log.text, "bring_out shifted bodies by 0.02 m at most");
         pl_sim_destroy(sim);
         pl_scene_destroy(scene);
     }

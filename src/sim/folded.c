@@ -81,33 +81,29 @@ static pl_spring find_spring(const pl_newton *s, int c)
     return pl_fold_spring(p, s->sub->h * s->sub->h, k);
 }
 
-/* Whether a spring is another than the factor's, beside what holds the vertex already. */
-static bool is_other(const pl_solver *solver, int v, const double *stiffness)
+/* Whether a vertex with a spring of this stiffness along the normal, 0 = none, is held otherwise than in
+ * the factor. */
+static bool is_other(const pl_solver *solver, int v, double stiffness)
 {
     const pl_fold *fold = &solver->matrix.fold;
     double own = solver->matrix.own[v];
-    for (int k = 0; k < 1; k++) {
-        double has = fold->place[v] < 0 ? 0 : fold->springs[fold->place[v]].stiffness[k];
-        double ratio = (own + has) / (own + stiffness[k]);
-        if (ratio > OTHER || ratio < 1 / OTHER)
-            return true;
-    }
-    return false;
+    double has = fold->place[v] < 0 ? 0 : fold->springs[fold->place[v]].stiffness[0];
+    double ratio = (own + has) / (own + stiffness);
+    return ratio > OTHER || ratio < 1 / OTHER;
 }
 
 /* How many springs [count] differ from the factor's. */
 static int count_others(pl_solver *solver, int count, const pl_spring *springs)
 {
-    static const double none[3] = {0};
     const pl_fold *fold = &solver->matrix.fold;
     int others = 0, *seen = solver->matrix.list;
     memset(seen, 0, sizeof *seen * (size_t)solver->n);
     for (int c = 0; c < count; c++) {
         seen[springs[c].vertex] = 1;
-        others += is_other(solver, springs[c].vertex, springs[c].stiffness);
+        others += is_other(solver, springs[c].vertex, springs[c].stiffness[0]);
     }
     for (int k = 0; k < fold->count; k++)
-        others += !seen[fold->springs[k].vertex] && is_other(solver, fold->springs[k].vertex, none);
+        others += !seen[fold->springs[k].vertex] && is_other(solver, fold->springs[k].vertex, 0);
     return others;
 }
 
