@@ -190,12 +190,32 @@ static void test_refusals(void **state)
     pl_context_destroy(ctx);
 }
 
+/* A scene may be read and written without a body, but not begun. */
+static void test_no_bodies(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_scene *scene = NULL;
+    pl_state *start = NULL;
+    pl_sim *sim = NULL;
+    pl_scene_def def = pl_scene_def_default();
+    assert_ok(ctx, pl_scene_create(ctx, &def, &scene));
+    assert_int_equal(pl_state_create(scene, &start), PL_ERROR_ARGUMENT);
+    assert_non_null(strstr(pl_context_error(ctx), "bodies: the scene has none"));
+    assert_int_equal(pl_sim_create(scene, &sim), PL_ERROR_ARGUMENT);
+    assert_null(start);
+    assert_null(sim);
+    pl_scene_destroy(scene);
+    pl_context_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_colliders_read_back),
         cmocka_unit_test(test_contacts_of_a_rollout),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_no_bodies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

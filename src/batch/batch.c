@@ -13,9 +13,7 @@ static pl_status check_def(const pl_scene *scene, const pl_batch_def *d)
                        d->environments);
     if (d->workers < 0 || d->workers > 1024)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "workers = %d: expected 0 to 1024", d->workers);
-    if (scene->body_count == 0)
-        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "bodies: the scene has none");
-    return PL_OK;
+    return pl_scene_must_have_bodies(scene);
 }
 
 pl_status pl_batch_create(pl_scene *scene, const pl_batch_def *def, pl_batch **out)

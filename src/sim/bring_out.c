@@ -74,8 +74,7 @@ static pl_status bring_out(const pl_model *m, shifts *s)
 static pl_status check_open(pl_scene *scene)
 {
     PL_TRY(pl_scene_must_be_open(scene));
-    if (scene->body_count == 0)
-        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "bodies: the scene has none");
+    PL_TRY(pl_scene_must_have_bodies(scene));
     if (scene->parts[PL_OWNER_ATTACHMENT].count > 0 || scene->parts[PL_OWNER_CABLE].count > 0)
         return pl_fail(scene->ctx, PL_ERROR_ARGUMENT,
                        "bring_out: expected before attachments and cables are added, which take their "

@@ -131,6 +131,13 @@ pl_status pl_scene_must_be_open(pl_scene *scene)
     return PL_OK;
 }
 
+pl_status pl_scene_must_have_bodies(const pl_scene *scene)
+{
+    if (scene->body_count == 0)
+        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "bodies: the scene has none");
+    return PL_OK;
+}
+
 const pl_body *pl_scene_element(const pl_scene *scene, int element, int vertex[4])
 {
     const pl_body *b = scene->bodies;

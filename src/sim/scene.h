@@ -130,6 +130,7 @@ pl_status pl_scene_check_vertices(pl_scene *scene, int body, int count, const in
 /* Refuses changes of structure while sims or parameters made from it exist; after one the start is to
  * be checked again. */
 pl_status pl_scene_must_be_open(pl_scene *scene);
+pl_status pl_scene_must_have_bodies(const pl_scene *scene);
 /* The four vertices (-1 last for cloth) of element e in scene numbering; returns its body. */
 const pl_body *pl_scene_element(const pl_scene *scene, int element, int vertex[4]);
 /* mu table for the present numbers of bodies and colliders; new cells get the collider's own mu. */

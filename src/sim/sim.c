@@ -20,8 +20,7 @@ pl_status pl_sim_create(pl_scene *scene, pl_sim **out)
 {
     pl_status status = PL_OK;
     *out = NULL;
-    if (scene->body_count == 0)
-        return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "bodies: the scene has none");
+    PL_TRY(pl_scene_must_have_bodies(scene));
     pl_sim *sim = pl_alloc(scene->ctx, 1, sizeof *sim);
     if (!sim)
         return PL_ERROR_MEMORY;

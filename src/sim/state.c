@@ -64,6 +64,7 @@ pl_status pl_state_create(const pl_scene *scene, pl_state **out)
     pl_context *ctx = scene->ctx;
     pl_status status = PL_OK;
     *out = NULL;
+    PL_TRY(pl_scene_must_have_bodies(scene));
     pl_state *s = pl_alloc(ctx, 1, sizeof *s);
     if (!s)
         return PL_ERROR_MEMORY;
