@@ -309,7 +309,7 @@ class Rollout(Owner):
         two: 0 where they do not touch. See PairForce. Parts of one name cannot be told apart: ArgumentError.
         """
         found: dict[tuple[str, str], dict[str, Array]] = {}
-        names = [part.name for part in (*self.scene.bodies, *self.scene.colliders)]
+        names = [body.name for body in self.scene.bodies] + [collider.name for collider in self.scene.colliders]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ArgumentError(f"several bodies or colliders are called {twice!r}: give each a name of its own")
