@@ -134,6 +134,34 @@ static void same_as_dense(void **state)
     pl_context_destroy(ctx);
 }
 
+/* An LU does for laws that are nearly its own, in every row. */
+static void serves_what_is_alike(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    static problem p;
+    pl_condensed condensed = {0};
+    make(&p, 3, 1e3, true);
+    p.d.version = p.d.inverse_version = 3;
+    assert_ok(ctx, pl_condensed_prepare(ctx, &condensed, &p.d));
+    assert_false(pl_condensed_serves(&condensed, p.linear)); /* there is none yet */
+    assert_true(pl_condensed_factor(ctx, &condensed, &p.d, p.linear));
+    assert_true(pl_condensed_serves(&condensed, p.linear));
+    for (int c = 0; c < CONTACTS; c += 7)
+        for (int row = 0; row < 9; row += 3) {
+            const pl_law_linear kept = p.linear[c];
+            for (int k = row; k < row + 3; k++)
+                p.linear[c].d_lambda[k] *= 1.05, p.linear[c].d_delta[k] *= 0.95;
+            assert_true(pl_condensed_serves(&condensed, p.linear));
+            for (int k = row; k < row + 3; k++)
+                p.linear[c].d_lambda[k] *= 1.1;
+            assert_false(pl_condensed_serves(&condensed, p.linear));
+            p.linear[c] = kept;
+        }
+    pl_condensed_free(ctx, &condensed);
+    pl_context_destroy(ctx);
+}
+
 /* Another W of the same vertices, as a step later. */
 static void shift(problem *p, double by)
 {
@@ -204,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_as_dense),
+        cmocka_unit_test(serves_what_is_alike),
         cmocka_unit_test(an_old_lu_serves),
         cmocka_unit_test(where_it_is_not_for),
     };

@@ -152,21 +152,15 @@ pl_status pl_precondition_widen(pl_linear *l)
     return PL_OK;
 }
 
-static void solve_wide(pl_linear *l, double *x)
+/* x [3 m] <- S^-1 x, or S^-T x */
+static void solve_schur(pl_linear *l, double *x)
 {
     int size = 3 * l->contacts.count;
     if (l->through_condensed)
         pl_condensed_solve(&l->condensed, &l->delassus, l->transposed, x, x);
-    else
+    else if (l->through_wide)
         LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, l->transposed ? 'T' : 'N', size, 1, l->wide, size,
                             l->wide_pivot, x, size);
-}
-
-/* x [3 m] <- S^-1 x, or S^-T x */
-static void solve_schur(pl_linear *l, double *x)
-{
-    if (l->through_wide)
-        solve_wide(l, x);
     else if (l->through_firm)
         pl_firm_solve(l->ctx, &l->firm, l->stiffness, l->transposed, x, x);
     else
@@ -184,6 +178,9 @@ static pl_status factor_schur(pl_linear *l)
     PL_TRY(pl_delassus_build(l->ctx, &l->delassus, pl_matrix_factor(l->matrix), l->sub.h, &l->turned));
     pl_matrix_focus(l->matrix, l->touched_count, l->ahead, l->contacts.touching == l->contacts.count);
     PL_TRY(pl_condensed_prepare(l->ctx, &l->condensed, &l->delassus));
+    l->through_condensed = l->condensed.pays && pl_condensed_serves(&l->condensed, l->laws);
+    if (l->through_condensed)
+        return PL_OK;
     if (l->condensed.pays || is_wedged(l))
         return pl_precondition_widen(l);
     PL_TRY(factor_contacts(l, &singular));

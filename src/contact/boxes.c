@@ -1,6 +1,8 @@
 /* A tree of boxes. */
 #include "contact/boxes.h"
 
+#include "core/vec.h"
+
 void pl_boxes_free(pl_context *ctx, pl_boxes *b)
 {
     pl_free(ctx, b->item);
@@ -23,8 +25,8 @@ pl_box pl_box_around(int count, const int *vertices, const double *q0, const dou
     for (int i = 0; i < count; i++)
         for (int k = 0; k < 3; k++) {
             double a = q0[3 * vertices[i] + k], b = q[3 * vertices[i] + k];
-            box.lower[k] = fmin(box.lower[k], fmin(a, b) - margin);
-            box.upper[k] = fmax(box.upper[k], fmax(a, b) + margin);
+            box.lower[k] = pl_lesser(box.lower[k], pl_lesser(a, b) - margin);
+            box.upper[k] = pl_larger(box.upper[k], pl_larger(a, b) + margin);
         }
     return box;
 }
@@ -81,8 +83,8 @@ static void arrange(pl_boxes *b, const double *x, int first, int last)
     for (int i = first; i < last; i++)
         for (int k = 0; k < 3; k++) {
             double at = middle(b, x, i, k);
-            lower[k] = fmin(lower[k], at);
-            upper[k] = fmax(upper[k], at);
+            lower[k] = pl_lesser(lower[k], at);
+            upper[k] = pl_larger(upper[k], at);
         }
     for (int k = 1; k < 3; k++)
         axis = upper[k] - lower[k] > upper[axis] - lower[axis] ? k : axis;
@@ -122,8 +124,8 @@ static void fit(pl_boxes *b, int node, int first, int last, const double *q0, co
     fit(b, node + 1, first, half, q0, q, margin);
     fit(b, right, half, last, q0, q, margin);
     for (int k = 0; k < 3; k++) {
-        b->node[node].lower[k] = fmin(b->node[node + 1].lower[k], b->node[right].lower[k]);
-        b->node[node].upper[k] = fmax(b->node[node + 1].upper[k], b->node[right].upper[k]);
+        b->node[node].lower[k] = pl_lesser(b->node[node + 1].lower[k], b->node[right].lower[k]);
+        b->node[node].upper[k] = pl_larger(b->node[node + 1].upper[k], b->node[right].upper[k]);
     }
 }
 

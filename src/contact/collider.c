@@ -227,6 +227,7 @@ bool pl_collider_near(const pl_collider *collider, const double pose[7], const d
     pl_mat3_tvec(r, from, local);
     double outside = -INFINITY;
     for (int i = 0; i < 3; i++)
-        outside = fmax(outside, fmax(collider->lower[i] - local[i], local[i] - collider->upper[i]));
+        outside =
+            pl_larger(pl_larger(collider->lower[i] - local[i], local[i] - collider->upper[i]), outside);
     return !(outside > margin + slack);
 }

@@ -6,6 +6,7 @@
 #include <lapacke.h>
 #include <stdlib.h>
 
+#define ALIKE    0.1 /* of a row: what it may differ by from another that does for it */
 #define BY_GMRES 0.2 /* of an LU of S: what its systems cost as a rule, not being solved exactly */
 
 void pl_condensed_free(pl_context *ctx, pl_condensed *s)
@@ -255,6 +256,23 @@ bool pl_condensed_factor(const pl_context *ctx, pl_condensed *s, const pl_delass
     return s->made = pl_block_lu_factor(ctx, &s->lu);
 }
 
+static bool alike(const double row[3], const double other[3])
+{
+    double off[3];
+    pl_sub3(row, other, off);
+    return pl_norm3(off) <= ALIKE * pl_norm3(row);
+}
+
+bool pl_condensed_serves(const pl_condensed *s, const pl_law_linear *linear)
+{
+    for (int c = 0; s->made && c < s->built; c++)
+        for (int r = 0; r < 9; r += 3)
+            if (!alike(linear[c].d_delta + r, s->laws[c].d_delta + r) ||
+                !alike(linear[c].d_lambda + r, s->laws[c].d_lambda + r))
+                return false;
+    return s->made;
+}
+
 double pl_condensed_price(const pl_condensed *s)
 {
     /* 15 GFlop/s for the LU in double precision, measured on one core; an iteration reads it, and rows
@@ -328,17 +346,25 @@ void pl_condensed_solve(pl_condensed *s, const pl_delassus *d, bool transposed, 
 
 /* ---- Products ---- */
 
+/* to += x column, [size]; or of sizes, x |column|. */
+static void add_column(int size, const float *column, double x, bool sizes, double *to)
+{
+    if (sizes)
+        for (int i = 0; i < size; i++)
+            to[i] += x * fabsf(column[i]);
+    else
+        for (int i = 0; i < size; i++)
+            to[i] += x * column[i];
+}
+
 /* s->moved = by C s->motion, with the rows that W has; or of sizes, by |C| s->motion. */
 static void multiply_motion(pl_condensed *s, double by, bool sizes)
 {
     const float *column = s->compliance;
     memset(s->moved, 0, sizeof *s->moved * 3 * (size_t)s->count);
     for (int g = 0; g < s->groups; g++)
-        for (int j = 0, size = s->size[g]; j < size; j++, column += size) {
-            double *to = s->moved + 3 * (size_t)s->first[g], x = by * s->motion[3 * s->first[g] + j];
-            for (int i = 0; i < size; i++)
-                to[i] += (sizes ? fabsf(column[i]) : column[i]) * x;
-        }
+        for (int j = 3 * s->first[g]; j < 3 * s->first[g + 1]; j++, column += s->size[g])
+            add_column(s->size[g], column, by * s->motion[j], sizes, s->moved + 3 * s->first[g]);
 }
 
 void pl_condensed_multiply(pl_condensed *s, const pl_delassus *d, const double *x, double *y)

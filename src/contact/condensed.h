@@ -61,6 +61,9 @@ pl_status pl_condensed_prepare(pl_context *ctx, pl_condensed *s, const pl_delass
  */
 bool pl_condensed_factor(const pl_context *ctx, pl_condensed *s, const pl_delassus *d,
                          const pl_law_linear *linear);
+/* Whether there is an LU, of an earlier law, that is about as good: no row of a derivative is another
+ * by more than a tenth of it, as of contacts at rest. */
+bool pl_condensed_serves(const pl_condensed *s, const pl_law_linear *linear);
 /* x = S^-1 g or S^-T g, [3 m] each; may be the same array. */
 void pl_condensed_solve(pl_condensed *s, const pl_delassus *d, bool transposed, const double *g,
                         double *x);

@@ -8,12 +8,11 @@
 
 static const double unmoved[7] = {0, 0, 0, 1, 0, 0, 0};
 
-/* x as the obstacle at this pose sees it. */
-static void into(const double pose[7], const double *x, double out[3])
+/* x as an obstacle sees it that is at `place`, turned. */
+static void into(const double place[3], const double turn[9], const double *x, double out[3])
 {
-    double turn[9], to[3];
-    pl_quat_to_mat3(pose + 3, turn);
-    pl_sub3(x, pose, to);
+    double to[3];
+    pl_sub3(x, place, to);
     pl_mat3_tvec(turn, to, out);
 }
 
@@ -41,15 +40,37 @@ static bool is_overrun(const pl_obstacles *o, const pl_contact_point *p, const d
 {
     const double *start = o->pose_start + 7 * p->collider, *end = o->pose_end + 7 * p->collider;
     pl_surface_point was;
-    double turn[9], now[3];
+    double turn[9], now[3], x[3];
     if (memcmp(start, end, 7 * sizeof *start) == 0)
         return false;
-    double x[3];
-    into(start, q0 + 3 * (size_t)p->vertex, x);
+    pl_quat_to_mat3(start + 3, turn);
+    into(start, turn, q0 + 3 * (size_t)p->vertex, x);
     pl_collider_query(o->shapes[p->collider], unmoved, x, &was);
     pl_quat_to_mat3(end + 3, turn);
     pl_mat3_tvec(turn, p->frame, now);
     return was.distance >= 0 && pl_dot3(was.normal, now) < 0;
+}
+
+/* The first vertex whose way leads through obstacle c, of those that are not close to it, or -1. */
+static int find_through(const pl_obstacles *o, const pl_contact_set *set, int c, int n,
+                        const double *q0, const double *q, double near)
+{
+    const double *start = o->pose_start + 7 * c, *end = o->pose_end + 7 * c;
+    double before[9], after[9];
+    pl_quat_to_mat3(start + 3, before);
+    pl_quat_to_mat3(end + 3, after);
+    for (int v = 0; v < n; v++) {
+        double a[3], b[3], way[3];
+        if (set->close[(size_t)v * (size_t)o->count + (size_t)c])
+            continue;
+        into(start, before, q0 + 3 * (size_t)v, a);
+        into(end, after, q + 3 * (size_t)v, b);
+        pl_sub3(b, a, way);
+        if (pl_collider_near(o->shapes[c], unmoved, a, pl_norm3(way)) &&
+            leads_through(o->shapes[c], a, b, near))
+            return v;
+    }
+    return -1;
 }
 
 void pl_pierce_find(const pl_obstacles *o, const pl_contact_set *set, int n, const double *q0,
@@ -61,22 +82,11 @@ void pl_pierce_find(const pl_obstacles *o, const pl_contact_set *set, int n, con
             *vertex = set->points[k].vertex, *collider = set->points[k].collider;
             return;
         }
-    for (int c = 0; c < o->count; c++) {
+    for (int c = 0; c < o->count && *vertex < 0; c++) {
         double size[3];
         if (pl_collider_shape(o->shapes[c], size) == PL_HALF_SPACE)
             continue; /* whose outside has no other side */
-        for (int v = 0; v < n; v++) {
-            double a[3], b[3], way[3];
-            if (set->close[(size_t)v * (size_t)o->count + (size_t)c])
-                continue;
-            into(o->pose_start + 7 * c, q0 + 3 * (size_t)v, a);
-            into(o->pose_end + 7 * c, q + 3 * (size_t)v, b);
-            pl_sub3(b, a, way);
-            if (pl_collider_near(o->shapes[c], unmoved, a, pl_norm3(way)) &&
-                leads_through(o->shapes[c], a, b, THROUGH * margin)) {
-                *vertex = v, *collider = c;
-                return;
-            }
-        }
+        *vertex = find_through(o, set, c, n, q0, q, THROUGH * margin);
+        *collider = *vertex < 0 ? -1 : c;
     }
 }

@@ -4,6 +4,17 @@
 
 #include <math.h>
 
+/* fmin and fmax, inlined; of a NaN and a number, the second. */
+static inline double pl_lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double pl_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static inline double pl_dot3(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
