@@ -29,7 +29,7 @@ static void surfaces_hang_together(void **state)
     int borders = 0, sharp = 0;
     for (int e = 0; e < s->edge_count; e++) {
         borders += s->wing[2 * e + 1] < 0;
-        sharp += s->sharp[e];
+        sharp += pl_surface_sharp(s, e);
         if (s->wing[2 * e + 1] >= 0)
             assert_int_equal(s->edge[2 * e] % 4 + s->edge[2 * e + 1] % 4, 3); /* the diagonal, 1 to 2 */
     }

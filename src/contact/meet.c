@@ -237,24 +237,45 @@ static bool is_behind(const double corners[9], const double *x)
     return pl_dot3(n, to) < 0;
 }
 
+/* Whether the nearest point is inside the face or edge, or as good as. */
+static bool is_within(const pl_surface *f, const pl_meeting *m, const double *q0)
+{
+    pl_meeting_place place;
+    pl_meeting_find(f, m, 0, 0, q0, &place);
+    for (int k = 1; k < place.count; k++)
+        if (!(place.weight[k] <= 0.5 * PL_MEETING_BORDER))
+            return false;
+    return true;
+}
+
+static pl_meeting with_edge(const pl_surface *f, int vertex, int edge)
+{
+    return (pl_meeting){PL_MEETING_EDGE, {vertex, f->edge[2 * edge], f->edge[2 * edge + 1], -1}, edge};
+}
+
 pl_meeting pl_meet_nearest(const pl_meet_rules *rules, int vertex, int triangle, const double *q0,
                            bool *behind)
 {
     const pl_surface *f = rules->surface;
-    const int *t = f->triangle + 3 * triangle;
+    const int *t = f->triangle + 3 * triangle, *edge = f->triangle_edge + 3 * triangle;
     const double *x = q0 + 3 * (size_t)vertex;
     double corners[9];
     pl_bvh_hit hit;
     for (int k = 0; k < 3; k++)
         memcpy(corners + 3 * k, q0 + 3 * (size_t)t[k], 3 * sizeof(double));
     pl_triangle_closest(corners, x, &hit);
-    *behind =
-        hit.feature == PL_FEATURE_FACE && !f->of[rules->body_of[t[0]]].sheet && is_behind(corners, x);
-    if (hit.feature == PL_FEATURE_FACE)
-        return (pl_meeting){PL_MEETING_FACE, {vertex, t[0], t[1], t[2]}, -1};
-    if (hit.feature == PL_FEATURE_EDGE) {
-        int e = f->triangle_edge[3 * triangle + hit.corner];
-        return (pl_meeting){PL_MEETING_EDGE, {vertex, f->edge[2 * e], f->edge[2 * e + 1], -1}, e};
+    pl_meeting found = {PL_MEETING_FACE, {vertex, t[0], t[1], t[2]}, -1};
+    *behind = false;
+    if (hit.feature == PL_FEATURE_FACE || is_within(f, &found, q0)) {
+        *behind = !f->of[rules->body_of[t[0]]].sheet && is_behind(corners, x);
+        return found;
+    }
+    if (hit.feature == PL_FEATURE_EDGE)
+        return with_edge(f, vertex, edge[hit.corner]);
+    for (int k = 0; k < 2; k++) { /* the two that end there */
+        found = with_edge(f, vertex, edge[(hit.corner + 2 * k) % 3]);
+        if (is_within(f, &found, q0))
+            return found;
     }
     int v = t[hit.corner], low = pl_smaller(v, vertex);
     return (pl_meeting){PL_MEETING_VERTEX, {low, v + vertex - low, -1, -1}, -1};
@@ -281,7 +302,7 @@ static pl_status edge_by_edge(void *user, int edge)
 {
     search *s = user;
     const pl_surface *f = s->rules->surface;
-    bool twice = f->sharp[edge] && edge > s->item; /* found from there too */
+    bool twice = pl_surface_sharp(f, edge) && edge > s->item; /* found from there too */
     pl_meeting m = pl_meet_edges(f, s->item, edge);
     if (twice || pl_meet_hang_together(2, m.vertex, 2, m.vertex + 2))
         return PL_OK;
@@ -305,7 +326,7 @@ static pl_status edges_by_body(search *s, int a, int b)
 {
     pl_run of = s->rules->surface->of[a].edges;
     for (int i = of.first; i < of.first + of.count; i++) {
-        if (!s->rules->surface->sharp[i])
+        if (!pl_surface_sharp(s->rules->surface, i))
             continue;
         s->item = i;
         pl_box box = pl_box_around(2, s->rules->surface->edge + 2 * i, s->q0, s->q, 0);

@@ -5,7 +5,7 @@
 
 #define PARALLEL 0.02 /* sine of the angle of edges that are too nearly parallel to have a normal, */
 #define ASLANT   1e-3 /* of the distance: what faces may lean over their edges' meeting */
-#define TIE      1e-9 /* the same where pieces border on each other: better twice than not at all */
+#define TIE      1e-9 /* the same where pieces border on each other */
 
 typedef struct form {
     int count, free;
@@ -138,17 +138,19 @@ void pl_meeting_find(const pl_surface *surface, const pl_meeting *m, double r, d
         return;
     double lean = lean_of_vertex(surface, m->vertex[0], q, p);
     lean = lean > 0 ? lean_of_face(surface, m, q, p, lean) : 0;
-    p->offset = r - reach * lean;
+    p->set_back = reach * surface->convex[m->edge];
+    p->offset = r - p->set_back * lean;
 }
 
 /* ---- Whether it is one ---- */
 
-static bool clear_of(const pl_surface *s, int v, const double toward[3], const double *q)
+/* Whether no edge of the vertex leans by more than `slack` towards `toward`. */
+static bool clear_of(const pl_surface *s, int v, const double toward[3], double slack, const double *q)
 {
     for (int i = s->ring_first[v]; i < s->ring_first[v + 1]; i++) {
         double d[3];
         pl_sub3(q + 3 * (size_t)s->ring[i], q + 3 * (size_t)v, d);
-        if (pl_dot3(d, toward) > TIE * pl_norm3(d))
+        if (pl_dot3(d, toward) > slack * pl_norm3(d))
             return false;
     }
     return true;
@@ -219,15 +221,18 @@ bool pl_meeting_holds(const pl_surface *s, const pl_meeting *m, const pl_meeting
 {
     const double *b = p->weight;
     double back[3] = {-p->normal[0], -p->normal[1], -p->normal[2]};
+    double beyond = p->reach > 0 ? -TIE : TIE;
     switch (m->kind) {
     case PL_MEETING_FACE:
-        return b[1] <= TIE && b[2] <= TIE && b[3] <= TIE;
+        return b[1] <= PL_MEETING_BORDER && b[2] <= PL_MEETING_BORDER && b[3] <= PL_MEETING_BORDER;
     case PL_MEETING_EDGE:
-        return b[1] < TIE && b[2] < TIE && edge_clear(s, m->edge, p->normal, TIE, q);
+        return b[1] < PL_MEETING_BORDER && b[2] < PL_MEETING_BORDER &&
+               edge_clear(s, m->edge, p->normal, beyond, q);
     case PL_MEETING_VERTEX:
-        return p->reach > 0
-                   ? clear_of(s, m->vertex[1], p->normal, q) && clear_of(s, m->vertex[0], back, q)
-                   : clear_of(s, m->vertex[1], p->normal, q) || clear_of(s, m->vertex[0], back, q);
+        return p->reach > 0 ? clear_of(s, m->vertex[1], p->normal, beyond, q) &&
+                                  clear_of(s, m->vertex[0], back, beyond, q)
+                            : clear_of(s, m->vertex[1], p->normal, beyond, q) ||
+                                  clear_of(s, m->vertex[0], back, beyond, q);
     default:
         break;
     }
@@ -272,7 +277,7 @@ static void offset_vjp(const pl_meeting *m, const pl_meeting_place *p, const dou
 {
     if (p->aside < 0)
         return;
-    by *= -p->reach;
+    by *= -p->set_back;
     if (!p->by_face) { /* d nu = -(dn . d + n . (I - d d^T)(dq_j - dq_v)/length) */
         double pull[3];
         pl_axpy3(-by, p->toward, by_normal);
@@ -308,7 +313,7 @@ static double offset_jvp(const pl_meeting *m, const pl_meeting_place *p, const d
     pl_axpy3(-pl_dot3(p->normal, p->toward), p->toward, pull);
     if (!p->by_face) {
         pl_sub3(dq + 3 * (size_t)p->aside, dq + 3 * (size_t)m->vertex[0], moved);
-        return p->reach * (pl_dot3(d_normal, p->toward) + pl_dot3(pull, moved) / p->length);
+        return p->set_back * (pl_dot3(d_normal, p->toward) + pl_dot3(pull, moved) / p->length);
     }
     double e[6], de[6], area, left[3], right[3];
     face_edges(m, p, q, e, &area);
@@ -316,7 +321,7 @@ static double offset_jvp(const pl_meeting *m, const pl_meeting_place *p, const d
     pl_sub3(dq + 3 * (size_t)p->aside, dq + 3 * (size_t)m->vertex[1], de + 3);
     pl_cross3(de, e + 3, left);
     pl_cross3(e, de + 3, right);
-    return p->reach / p->length *
+    return p->set_back / p->length *
            (pl_dot3(d_normal, p->toward) + (pl_dot3(pull, left) + pl_dot3(pull, right)) / area);
 }
 

@@ -13,12 +13,14 @@
  * nearest piece changes from face to edge to face. A vertex by an edge that is no place where the
  * distance is least would block motion along the surface; its offset is less by how far it is from one:
  *
- *     offset = r - reach min(nu, tau),    nu = max_j (-n . d_j)+,    tau = min_i |n - m_i|
+ *     offset = r - reach c min(nu, tau),    nu = max_j (-n . d_j)+,    tau = min_i |n - m_i|
  *
- * d_j: from the vertex along its own edges, unit; m_i: the normals of the edge's faces, on n's side.
- * Other meetings must be places of least distance to count. Not so where a body folds: its parts come
- * nearer all the way to the fold, and nothing else would keep them apart. There the reach is 0, which
- * takes every meeting for one.
+ * d_j: from the vertex along its own edges, unit; m_i: the normals of the edge's faces, on n's side; c:
+ * how convex the edge is at rest (surface.h). Where a flat face has become slightly round n hardly
+ * leans in all of the edge's region, so that nothing is blocked there, and nu, which has a kink, would
+ * make the surface rough. Other meetings must be places of least distance to count. Not so where a body
+ * folds: its parts come nearer all the way to the fold, and nothing else would keep them apart. There
+ * the reach is 0, which takes every meeting for one.
  */
 #ifndef PL_CONTACT_MEETING_H
 #define PL_CONTACT_MEETING_H
@@ -44,7 +46,8 @@ typedef struct pl_meeting_place {
     double normal[3];  /* n */
     double distance;   /* D, m */
     double offset;     /* m */
-    double reach;      /* m, of the offset, by nu or tau */
+    double reach;      /* m; 0: any place will do, least or not */
+    double set_back;   /* m, by nu or tau */
     int free;          /* columns of B and E */
     double across[6];  /* E, by columns */
     double inverse[4]; /* G^-1 */
@@ -61,6 +64,13 @@ void pl_meeting_find(const pl_surface *surface, const pl_meeting *meeting, doubl
                      const double *q, pl_meeting_place *out);
 /* Whether its pieces hang together by one vertex in between. */
 bool pl_meeting_hinges(const pl_surface *surface, const pl_meeting *meeting);
+/* Of a piece's size: so much beyond its border is still its own, and edges and vertices begin only
+ * where the way to them leans away from all that hangs together there. What lies exactly above a
+ * border, as where boxes are laid on each other corner by corner, thus meets the face: its normal does
+ * not turn as things shift, and the edge's or the vertex', which would, acts on neither side of the
+ * border. */
+#define PL_MEETING_BORDER 1e-8
+
 /* Whether it is one: the nearest points are inside their pieces, and not of others beside them. */
 bool pl_meeting_holds(const pl_surface *surface, const pl_meeting *meeting,
                       const pl_meeting_place *place, const double *q);

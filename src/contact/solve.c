@@ -8,6 +8,7 @@
 
 #define MAX_NEWTON    40
 #define MAX_HALVINGS  12
+#define RECENT        8    /* points: a step may end above the last of them, but not above them all */
 #define ROUGHEST_STEP 1e-2 /* of a Newton step's residual: how well its system is solved at least, */
 #define FINEST_STEP   1e-5 /* and at most: single precision */
 #define PREDICTED     1e-3 /* how well the predicted change of the solution is found */
@@ -318,6 +319,15 @@ static bool settle(const pl_context *ctx, pl_contact_solver *s, const pl_contact
     return false;
 }
 
+/* The largest of the values at the points that count, this one of them. */
+static double highest(double recent[RECENT], int iteration, double value)
+{
+    double most = recent[iteration % RECENT] = value;
+    for (int k = 0; k < RECENT && k < iteration; k++)
+        most = fmax(most, recent[k]);
+    return most;
+}
+
 /* From s->change, located, to a solution of the laws. `value` is half the sum of squares there, `last`
  * what it was a step earlier. Where contacts are redundant steps have to be exact. */
 static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_problem *p, double goal,
@@ -326,7 +336,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
     /* A vertex in two contacts is moved by both alike, and of few contacts a Newton step costs little.
      */
     bool settles = goal == 0 && p->on.count >= ctx->limits.gmres_contacts && p->on.delassus->apart;
-    double slack = settles ? p->slack : 0;
+    double slack = settles ? p->slack : 0, recent[RECENT];
     out->converged = false;
     for (int iteration = 0; iteration < MAX_NEWTON; iteration++) {
         out->converged = small_enough(s, p, goal, out);
@@ -342,10 +352,10 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
         PL_TRY(newton_step(ctx, s, p, accuracy, &solved));
         if (!solved)
             return PL_OK; /* not converged */
-        double t = 1, next = value;
+        double t = 1, next = value, most = highest(recent, iteration, value);
         for (int k = 0; k < MAX_HALVINGS; k++, t *= 0.5) {
             next = attempt(ctx, s, p, goal, t);
-            if (next <= (1 - 1e-4 * t) * value)
+            if (next <= (1 - 1e-4 * t) * most)
                 break;
         }
         /* Newton's method squares its error; when it does not, it may be at the end. */
@@ -353,7 +363,7 @@ static pl_status newton(pl_context *ctx, pl_contact_solver *s, const pl_contact_
             out->converged = true;
             return PL_OK;
         }
-        if (!(next < value)) {
+        if (!(next < most)) {
             /* Noise of large residuals hides what the step does to small ones. */
             attempt(ctx, s, p, goal, 1);
             accept(s);

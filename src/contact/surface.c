@@ -11,7 +11,7 @@ void pl_surface_destroy(pl_context *ctx, pl_surface *s)
     if (!s)
         return;
     void *arrays[] = {s->vertex, s->triangle,   s->triangle_edge, s->edge, s->wing,
-                      s->sharp,  s->ring_first, s->ring,          s->of};
+                      s->convex, s->ring_first, s->ring,          s->of};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         pl_free(ctx, arrays[k]);
     pl_free(ctx, s);
@@ -70,30 +70,33 @@ static void normal_of(const double *x, int a, int b, int c, double out[3])
 
 /* Of an edge that the triangle to its first wing goes through from `from` to `to`, seen from outside.
  */
-static bool is_sharp(const double *rest, int from, int to, const int wing[2], int offset)
+static double convexity(const double *rest, int from, int to, const int wing[2], int offset)
 {
     double n[6], arm[3];
     if (wing[1] < 0)
-        return true;
+        return 1;
     normal_of(rest, from - offset, to - offset, wing[0] - offset, n);
     normal_of(rest, to - offset, from - offset, wing[1] - offset, n + 3);
     pl_sub3(rest + 3 * (wing[1] - offset), rest + 3 * (from - offset), arm);
-    bool convex = pl_dot3(arm, n) < 0;
-    return convex && pl_dot3(n, n + 3) < SHARP * pl_norm3(n) * pl_norm3(n + 3);
+    if (!(pl_dot3(arm, n) < 0))
+        return 0;
+    double cosine = pl_dot3(n, n + 3) / (pl_norm3(n) * pl_norm3(n + 3));
+    return fmin(fmax(1 - cosine, 0) / (1 - SHARP), 1);
 }
 
-static pl_status find_sharp(pl_context *ctx, const pl_surface_part *parts, int part_count,
-                            pl_surface *s)
+static pl_status find_convex(pl_context *ctx, const pl_surface_part *parts, int part_count,
+                             pl_surface *s)
 {
     pl_status status = PL_OK;
-    PL_NEW(ctx, s->sharp, s->edge_count, done);
+    PL_NEW(ctx, s->convex, s->edge_count, done);
     for (int b = 0; b < part_count; b++)
         for (int i = 3 * s->of[b].triangles.first;
              i < 3 * (s->of[b].triangles.first + s->of[b].triangles.count); i++) {
             const int *v = s->triangle + 3 * (i / 3), e = s->triangle_edge[i];
             if (v[(i + 2) % 3] == s->wing[2 * e])
-                s->sharp[e] = parts[b].sheet || is_sharp(parts[b].rest, v[i % 3], v[(i + 1) % 3],
-                                                         s->wing + 2 * e, parts[b].vertex_offset);
+                s->convex[e] = parts[b].sheet ? 1
+                                              : convexity(parts[b].rest, v[i % 3], v[(i + 1) % 3],
+                                                          s->wing + 2 * e, parts[b].vertex_offset);
         }
 done:
     return status;
@@ -170,7 +173,7 @@ pl_status pl_surface_create(pl_context *ctx, int n, int part_count, const pl_sur
         t += parts[b].triangle_count;
     }
     PL_CHECK(find_edges(ctx, n, s), done);
-    PL_CHECK(find_sharp(ctx, parts, part_count, s), done);
+    PL_CHECK(find_convex(ctx, parts, part_count, s), done);
     PL_CHECK(find_rings(ctx, n, s), done);
     PL_CHECK(find_runs(ctx, n, parts, part_count, s), done);
     *out = s;

@@ -25,7 +25,8 @@ typedef struct pl_surface {
     int *triangle_edge;  /* [triangle_count, 3] from each corner to the next */
     int *edge;           /* [edge_count, 2], the smaller vertex first */
     int *wing;           /* [edge_count, 2] vertices across from it, -1 where there is no triangle */
-    bool *sharp;         /* [edge_count] of a sheet, or convex at rest by more than ten degrees */
+    double *convex;      /* [edge_count] at rest: 1 of a sheet and from ten degrees on, less by the
+                          * square of the angle, 0 of what is flat or concave */
     int *ring_first;     /* [n + 1] neighbours along edges of each vertex of the scene: */
     int *ring;           /* [ring_count] */
     pl_surface_body *of; /* [body_count] */
@@ -39,6 +40,12 @@ typedef struct pl_surface_part {
     int triangle_count;
     const int *triangles; /* [triangle_count, 3], of the body */
 } pl_surface_part;
+
+/* Of a sheet, or convex by ten degrees or more. */
+static inline bool pl_surface_sharp(const pl_surface *s, int edge)
+{
+    return s->convex[edge] >= 1;
+}
 
 pl_status pl_surface_create(pl_context *ctx, int n, int part_count, const pl_surface_part *parts,
                             pl_surface **out);
