@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _api
 from ._actuators import Actuators
 from ._channel import CHANNELS, INPUTS, PARAMETERS, Channel, channel, check_keywords
-from ._library import (ArgumentError, Array, Context, Handle, Owner, PathLike, default_context,
+from ._library import (ArgumentError, Array, Context, Core, Handle, Owner, PathLike, default_context,
                        double_p, doubles, fill, instance, int_p, integer, integers, lib, real, text, vector,
                        view)
 from ._mesh import Mesh, plain
@@ -186,18 +186,30 @@ class Scene(Actuators, Owner):
 
     # --- parts
 
-    def _add(self, function: Any, definition: Any) -> int:
-        index = ctypes.c_int()
-        with self._core:  # parts may only be added while there is no sim
+    @contextmanager
+    def _changing(self, what: str) -> Iterator[Core]:
+        """A turn for what the library refuses while there is a sim: those that the scene keeps for itself go."""
+        with self._core:
             self._pointer
             if self._core.busy:
-                raise ArgumentError("a scene cannot get new parts inside a callback")
+                raise ArgumentError(f"a scene cannot {what} inside a callback")
         self._drop_workspaces()
         with self._core as core:
+            try:
+                yield core
+            except ArgumentError as error:
+                if not str(error).endswith("while a sim or parameters made from it exist"):
+                    raise
+                raise ArgumentError(f"a scene cannot {what} while rollouts or batches made from it are open: close "
+                                    "them, or change a copy of the scene (copy.copy)") from None
+            self._changes += 1
+
+    def _add(self, function: Any, definition: Any) -> int:
+        index = ctypes.c_int()
+        with self._changing("get new parts") as core:
             core.check(function(self._pointer, definition, index))
             self._count_parts()
             self._layout = uuid4()
-            self._changes += 1
         return index.value
 
     def add_body(self, mesh: Mesh, *, name: Optional[str] = None, model: Optional[str] = None,
@@ -368,12 +380,14 @@ class Scene(Actuators, Owner):
                       friction: Optional[float] = None) -> None:
         """Whether two bodies (or a body and itself) touch, and their coefficient, instead of the scene's."""
         a, b = self.body_index(body), self.body_index(other)
-        with self._core as core:
-            if contact is not None:
+        mu = None if friction is None else real(friction, "friction")
+        if contact is not None:
+            with self._changing("change which bodies touch") as core:
                 core.check(lib.pl_scene_set_body_contact(self._pointer, a, b, bool(contact)))
-            if friction is not None:
-                core.check(lib.pl_scene_set_body_friction(self._pointer, a, b, real(friction, "friction")))
-            self._changes += 1
+        if mu is not None:
+            with self._core as core:
+                core.check(lib.pl_scene_set_body_friction(self._pointer, a, b, mu))
+                self._changes += 1
 
     def bring_out(self) -> float:
         """Shifts bodies, as wholes, out of what they start inside of; returns by how far at most, m.
@@ -382,9 +396,8 @@ class Scene(Actuators, Owner):
         names what is left where there is no such way out, and all is as it was.
         """
         farthest = ctypes.c_double()
-        with self._core as core:
+        with self._changing("bring bodies out") as core:
             core.check(lib.pl_scene_bring_out(self._pointer, farthest))
-            self._changes += 1
         return farthest.value
 
     @staticmethod

@@ -104,10 +104,39 @@ def test_parts_after_steps(slide, context):
         slide.step(state)
     slide.step(slide.state())
     rollout = slide.rollout(1)
-    with pytest.raises(pliant.ArgumentError, match="new parts"):
+    with pytest.raises(pliant.ArgumentError, match=r"new parts while rollouts or .* open: close them, or .*copy"):
         slide.add_force(0)
     rollout.close()
     slide.add_force(0)
+
+
+def test_pairs_and_starts_after_steps(context):
+    scene = pliant.Scene(gravity=(0, 0, 0), context=context)
+    box = pliant.Mesh.box((0.1, 0.1, 0.1), 0.1, context=context)
+    scene.add_body(box, name="a")
+    scene.add_body(box.transform(translation=(0.05, 0.05, 0.15)), name="b", velocity=(0, 0, -1))
+    pliant.Batch(scene, 2).close()
+    state, start = scene.state(), scene.state().q.copy()
+    scene.step(state)
+    rollout = scene.rollout(8)
+    assert rollout.info["contacts"][-1] > 0
+    for change, message in ((lambda: scene.set_body_pair("a", "b", contact=False), "change which bodies touch"),
+                            (scene.bring_out, "bring bodies out")):
+        with pytest.raises(pliant.ArgumentError, match=f"cannot {message} while rollouts .* close them"):
+            change()
+        with pytest.raises(pliant.ArgumentError, match=f"cannot {message} inside a callback"):
+            scene.rollout(1, progress=lambda step, info: change())
+    rollout.close()
+    scene.set_body_pair("a", "b", contact=False)
+    with scene.rollout(8) as through:
+        assert through.info["contacts"][-1] == 0
+    scene.step(state)  # a state made before goes on
+    scene.set_body_pair("a", "b", contact=True, friction=0.3)
+    scene.add_collider("half_space", position=(0, 0, 0.01))
+    assert scene.bring_out() == pytest.approx(0.01, rel=1e-3)
+    scene.step(scene.state())
+    assert scene.bring_out() == 0
+    np.testing.assert_allclose(scene.state().q[:8] - start[:8], np.tile([0, 0, 0.01], (8, 1)), atol=1e-5)
 
 
 def test_parameters(slide):
