@@ -129,6 +129,8 @@ class Rollouts(Owner):
         given = [None if d is None else doubles(d, shape, name) for name, d in (("dq", dq), ("dv", dv))]
         if given[0] is None and given[1] is None:
             raise TypeError("backward: give dq, dv or both")
+        if isinstance(wanted, str):
+            wanted = (wanted,)
         names = tuple(name for name in WANTED if scene._rows[name]) if wanted is None else tuple(wanted)
         definition = self._definition(solver, preconditioner, tolerance, max_iterations)
         gradient, found = self._room(names)
@@ -303,7 +305,8 @@ class Batch(Owner):
 
     def run(self, steps: Optional[int] = None, *, tape: bool = True, record: bool = True, memory_budget: int = 0,
             keep_going: bool = False, **given: ArrayLike) -> Rollouts:
-        """Advances all environments from where they are.
+        """Advances all environments from where they are: the first run from the scene's start, later ones from where
+        the last one ended, unless reset or set_state comes between.
 
         steps: how many; by default as the scene's file says.
         tape: keep what gradients need. record: keep q and v of every step.

@@ -67,6 +67,21 @@ def test_values_for_all_and_runs_that_follow(slide):
         np.testing.assert_array_equal(rollouts.backward(dq, wanted=["velocity"])["velocity"][2], single.velocity)
 
 
+def test_a_loop_that_resets(slide):
+    """Every run of it begins alike; without the reset, it goes on."""
+    with pliant.Batch(slide, 2) as batch:
+        ends, slopes = [], []
+        for _ in range(2):
+            batch.reset()
+            with batch.run(3, young=[1e6, 2e5]) as rollouts:
+                ends.append(rollouts.q[:, -1])
+                slopes.append(rollouts.backward(rollouts.q, wanted="young")["young"].sum(1))
+        np.testing.assert_array_equal(*ends)
+        np.testing.assert_array_equal(*slopes)
+        np.testing.assert_array_equal(batch.run(1).q[:, 0], ends[0])
+        assert slopes[0].shape == (2,)
+
+
 def test_failures_by_index(slide):
     given = numbers()
     bad = dict(given, force=given["force"].copy())
