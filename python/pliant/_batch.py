@@ -79,9 +79,12 @@ class Rollouts(Owner):
     environment did not come to.
     info: [environments, steps] array with the fields of StepInfo.
     failures: what went wrong, by environment: {} if nothing did.
+
+    Rollouts can be copied and pickled. What they recorded goes along; the tapes do not, so a copy has no derivatives.
     """
 
     _what = "rollouts"
+    _copied = False
 
     def __init__(self, scene: Scene, pool: Handle, environments: int, steps: int, tape: bool, record: bool,
                  memory_budget: int, keep_going: bool, inputs: Mapping[str, Array]):
@@ -143,6 +146,9 @@ class Rollouts(Owner):
         return found
 
     def _tapes(self) -> Any:
+        if self._copied:
+            raise ArgumentError("the rollouts are a copy, and tapes do not go along: take derivatives of those that the "
+                                "batch made, or run it again")
         if not self.tape:
             raise ArgumentError("the rollouts were run without a tape")
         return self._pointer
@@ -193,6 +199,19 @@ class Rollouts(Owner):
             status = lib.pl_rollouts_tangent(pointer, definition, along, double_p(dq), double_p(dv), None)
             self._check_sweep(core, status)
         return dq, dv
+
+    def __reduce__(self) -> Any:
+        self._pointer  # they are not closed
+        return self._restore, (self.scene, self.environments, self.steps, self.q, self.v, self.info, self.failures)
+
+    @classmethod
+    def _restore(cls, scene: Scene, environments: int, steps: int, q: Any, v: Any, info: NDArray[Any],
+                 failures: dict[int, Error]) -> Rollouts:
+        made = cls.__new__(cls)
+        made.scene, made.environments, made.steps, made.tape, made._copied = scene, environments, steps, False, True
+        made.q, made.v, made.info, made.failures = q, v, info, failures
+        made._own(scene._handle)
+        return made
 
     def __repr__(self) -> str:
         return f"<pliant.Rollouts {self.environments} environments, {self.steps} steps>"

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _api
 from ._channel import CHANNELS, INPUTS, PARAMETERS, WANTED, bits, check_keywords
-from ._library import (ArgumentError, Array, Owner, PathLike, double_p, doubles, fill, function_or_none,
+from ._library import (ArgumentError, Array, Core, Handle, Owner, PathLike, double_p, doubles, fill, function_or_none,
                        integer, lib, view)
 from ._mesh import plain
 from ._scene import Scene
@@ -45,6 +45,9 @@ class AdjointInfo:
     milliseconds: float
 
 
+_NO_CONTEXT = Core()  # of copies that are arrays alone
+
+
 class Gradient(Owner, MappingBase):  # type: ignore[type-arg]
     """Derivatives of a loss by the names in pliant.WANTED, as attributes and as a mapping. Arrays are views.
 
@@ -54,6 +57,8 @@ class Gradient(Owner, MappingBase):  # type: ignore[type-arg]
     translation and per rad about the world's axes through the collider's position.
 
     loss: the loss's value; info: what the sweep took.
+
+    A gradient can be copied and pickled: a copy's arrays are its own.
     """
 
     _what = "gradient"
@@ -87,6 +92,19 @@ class Gradient(Owner, MappingBase):  # type: ignore[type-arg]
     def __getitem__(self, name: str) -> Array:
         self._pointer
         return self._arrays[name]
+
+    def __reduce__(self) -> Any:
+        self._pointer
+        return self._restore, ({name: array.copy() for name, array in self._arrays.items()},
+                               {name: vars(self)[name] for name in ("info", "loss") if name in vars(self)})
+
+    @classmethod
+    def _restore(cls, arrays: dict[str, Array], about: dict[str, Any]) -> Gradient:
+        made = cls.__new__(cls)
+        made._wanted, made._arrays = tuple(arrays), arrays
+        vars(made).update(about)
+        made._own(Handle(_NO_CONTEXT, None, lambda _: None))
+        return made
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._wanted]
@@ -247,8 +265,15 @@ class Rollout(Owner):
             self._run_again()
         return super()._pointer
 
+    def _check_unchanged(self) -> None:
+        """It can be run again only as it was run."""
+        if self._begun[3] != self.scene._changes:
+            raise ArgumentError("rollout: the scene's parameters or parts were changed since it was made: copy it, and "
+                                "ask a copy for derivatives, before")
+
     def _run_again(self) -> None:
         start, given, budget, _ = self._begun
+        self._check_unchanged()
         with self._core:
             twin = Rollout(self.scene, self.steps, start, given, self.tape, False, budget, None)
             self._remade, self._inputs, self._sim, self._layout = True, twin._inputs, twin._sim, twin._layout
@@ -257,8 +282,7 @@ class Rollout(Owner):
 
     def __reduce__(self) -> Any:
         super()._pointer  # it is not closed
-        if self._begun[3] != self.scene._changes:
-            raise ArgumentError("rollout: the scene's parameters or parts were changed since it was made: copy it before")
+        self._check_unchanged()
         return self._restore, (self.scene, self.steps, self.tape, self._begun[:3], self.state, self.q, self.v, self.info)
 
     @classmethod

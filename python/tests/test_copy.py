@@ -138,8 +138,42 @@ def test_states_of_copies_are_exchanged(rich):
         rich.step(elsewhere)
 
 
+def test_gradients(slide, again):
+    gradient = slide.rollout(2).backward(loss=lambda step, q, v: (1.5, q, None), wanted=["young", "friction"])
+    twin = again(gradient)
+    assert list(twin) == ["young", "friction"] and (twin.loss, twin.info) == (gradient.loss, gradient.info)
+    expected = gradient.young.copy()
+    gradient.young[:] = 0
+    np.testing.assert_array_equal(twin.young, expected)
+    np.testing.assert_array_equal(again(twin)["friction"], gradient["friction"])
+    with pytest.raises(AttributeError, match="not asked for"):
+        twin.force
+    for one in (gradient, twin):
+        one.close()
+        with pytest.raises(pliant.ClosedError):
+            again(one)
+
+
+def test_rollouts_of_batches(slide, again):
+    force = np.zeros((3, 4, 1, 3))
+    force[1, 2] = np.nan
+    with pliant.Batch(slide, 3) as batch:
+        rollouts = batch.run(4, keep_going=True, force=force)
+        twin = again(again(rollouts))
+        assert (twin.environments, twin.steps, twin.tape, twin.bytes) == (3, 4, False, 0)
+        for name in ("q", "v", "info"):
+            np.testing.assert_array_equal(getattr(twin, name), getattr(rollouts, name))
+        assert {e: str(error) for e, error in twin.failures.items()} == {1: str(rollouts.failures[1])}
+        for sweep in (lambda: twin.backward(0.0), lambda: twin.tangent({"young": 1.0})):
+            with pytest.raises(pliant.ArgumentError, match="a copy, and tapes do not go along"):
+                sweep()
+        rollouts.close()
+        with pytest.raises(pliant.ClosedError):
+            again(rollouts)
+
+
 def test_what_cannot_be_copied_says_so(again, slide, context):
-    for thing, name in ((context, "context"), (slide.rollout(1).backward({1: 1.0}), "gradient")):
+    for thing, name in ((context, "context"), (pliant.Batch(slide, 1), "batch")):
         with pytest.raises(TypeError, match=f"a {name} cannot be copied or pickled"):
             again(thing)
 
@@ -209,6 +243,10 @@ def test_rollouts(slide, again):
         twin.bytes
     with pytest.raises(pliant.ClosedError):
         again(twin)
+    late = again(first)
+    late.scene.set("friction", 0.3)
+    with pytest.raises(pliant.ArgumentError, match="changed since it was made"):
+        late.backward({5: 1.0})
     slide.set("friction", 0.3)
     with pytest.raises(pliant.ArgumentError, match="changed since it was made"):
         again(first)
