@@ -327,10 +327,12 @@ class Rollout(Owner):
                 lib.pl_free(self.scene._context._pointer, found)
 
     def pair_forces(self) -> dict[tuple[str, str], dict[str, Array]]:
-        """Contact forces over time by pair, (body, other body) or (body, collider), from the tape.
+        """Contact forces over time from the tape: a dict by pair of names, (body, other body) or (body, collider),
+        of those that touch at some step. (State.pair_forces, of one step, is a list of PairForce.)
 
-        Of each the arrays pressing [steps + 1], normal and friction [steps + 1, 3], N on the first of the
-        two: 0 where they do not touch. See PairForce. Parts of one name cannot be told apart: ArgumentError.
+        Of each a dict of the arrays "pressing" [steps + 1], "normal" and "friction" [steps + 1, 3], N on the
+        first of the two, the body added earlier: 0 where they do not touch, and at the start. As in PairForce.
+        Parts of one name cannot be told apart: ArgumentError.
         """
         found: dict[tuple[str, str], dict[str, Array]] = {}
         names = [body.name for body in self.scene.bodies] + [collider.name for collider in self.scene.colliders]

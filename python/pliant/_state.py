@@ -167,7 +167,8 @@ class State(Owner):
 
     @property
     def pair_forces(self) -> list[PairForce]:
-        """The contact forces of the last step by pair of bodies, or of a body and a collider."""
+        """The contact forces of the last step by pair of bodies, or of a body and a collider: a list of PairForce, one
+        for each pair that touches, those of bodies first. (Rollout.pair_forces, over time, is a dict by pair.)"""
         return pair_forces(self._scene, self.contacts)
 
     @property

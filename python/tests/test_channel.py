@@ -21,6 +21,11 @@ def test_the_table_is_the_librarys():
     assert (pose.role, pose.owner, pose.width, pose.gradient_width) == ("input", "collider", 7, 6)
 
 
+def test_the_docs_name_them_all(root):
+    torch = (root / "docs" / "python.md").read_text(encoding="utf-8").split("## PyTorch")[1].split("\n## ")[0]
+    assert [name for name in pliant.WANTED if f"`{name}`" not in torch] == []
+
+
 def test_shapes(slide, hanging, context):
     n, m = slide.vertex_count, slide.element_count
     expected = {"position": (n, 3), "vertex_force": (5, n, 3), "force": (5, 1, 3), "wind": (5, 0, 3),
