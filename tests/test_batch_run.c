@@ -10,6 +10,13 @@ enum { COUNT = 5, STEPS = 6 };
 static const pl_channels wanted = PL_BIT(PL_POSITION) | PL_BIT(PL_VELOCITY) | PL_BIT(PL_FORCE) |
                                   PL_BIT(PL_YOUNG) | PL_BIT(PL_FRICTION);
 
+#define assert_refused(ctx, call, text)                                                                \
+    do {                                                                                               \
+        assert_int_equal((call), PL_ERROR_ARGUMENT);                                                   \
+        if (strstr(pl_context_error(ctx), (text)) == NULL)                                             \
+            fail_msg("%s: \"%s\" does not say \"%s\"", #call, pl_context_error(ctx), (text));          \
+    } while (0)
+
 /* A block over a floor, pushed by a force; BDF2, so that a state is more than q and v. */
 static test_world block(pl_context *ctx)
 {
@@ -337,6 +344,20 @@ static void environments_fail_alone(void **unused)
         assert_int_equal(pl_rollouts_backward(most, NULL, batch_loss, &w.n, of_some, NULL),
                          PL_ERROR_ARGUMENT);
         assert_non_null(strstr(pl_context_error(ctx), "environment 1: it failed in the run"));
+        int count = 0;
+        pl_contact *contacts = NULL;
+        const pl_state *last = pl_batch_state(whole, 4);
+        assert_refused(ctx, pl_rollouts_contacts(most, 3, 1, &count, &contacts),
+                       "environment 3: it failed in the run");
+        assert_refused(ctx, pl_rollouts_contacts(most, 0, STEPS + 1, &count, &contacts),
+                       "environment 0: step = 7");
+        assert_refused(ctx, pl_rollouts_contacts(most, -1, 1, &count, &contacts),
+                       "environment = -1: the batch has 5");
+        assert_ok(ctx, pl_rollouts_contacts(most, 4, STEPS, &count, &contacts));
+        assert_true(count > 0 && count == last->contact_count);
+        for (int c = 0; c < count; c++)
+            assert_true(contacts[c].force_normal == last->contacts[c].force_normal);
+        pl_free(ctx, contacts);
         for (int e = 0; e < COUNT; e++) {
             const double *young = of_some->of[PL_YOUNG] + e * x.elements;
             if (e == 1 || e == 3)
@@ -464,13 +485,6 @@ static void keeps_its_budget(void **unused)
     pl_context_destroy(ctx);
 }
 
-#define assert_refused(ctx, call, text)                                                                \
-    do {                                                                                               \
-        assert_int_equal((call), PL_ERROR_ARGUMENT);                                                   \
-        if (strstr(pl_context_error(ctx), (text)) == NULL)                                             \
-            fail_msg("%s: \"%s\" does not say \"%s\"", #call, pl_context_error(ctx), (text));          \
-    } while (0)
-
 static void refuses(void **unused)
 {
     (void)unused;
@@ -531,6 +545,8 @@ static pl_status run_short(pl_context *ctx, void *user)
     pl_batch *batch = NULL;
     pl_gradient *gradient = NULL;
     pl_rollouts *rollouts = NULL;
+    pl_contact *contacts = NULL;
+    int count;
     pl_body_def body = pl_body_def_default();
     pl_batch_def def = {.environments = 2, .workers = 1};
     pl_batch_run_def run = pl_batch_run_def_default();
@@ -545,6 +561,8 @@ static pl_status run_short(pl_context *ctx, void *user)
         (status = pl_batch_run(batch, &run, &rollouts)) == PL_OK &&
         (status = pl_batch_gradient_create(batch, 2, wanted, &gradient)) == PL_OK)
         status = pl_rollouts_pull(rollouts, NULL, NULL, NULL, gradient, NULL);
+    if (status == PL_OK && (status = pl_rollouts_contacts(rollouts, 1, 1, &count, &contacts)) == PL_OK)
+        pl_free(ctx, contacts);
 done:
     if (scene)
         pl_gradient_destroy(scene, gradient);

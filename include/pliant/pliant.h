@@ -952,6 +952,9 @@ PL_API pl_status pl_batch_run(pl_batch *batch, const pl_batch_run_def *def, pl_r
 PL_API void pl_rollouts_destroy(pl_rollouts *rollouts); /* NULL is fine */
 /* Most that they took so far, all together. */
 PL_API size_t pl_rollouts_bytes(const pl_rollouts *rollouts);
+/* pl_rollout_contacts of an environment. *contacts is the caller's, freed with pl_free. */
+PL_API pl_status pl_rollouts_contacts(pl_rollouts *rollouts, int environment, int step, int *count,
+                                      pl_contact **contacts);
 /* What became of an environment in the batch's last run or sweep. *message (may be NULL) is empty, or
  * says what went wrong; it is the batch's, valid until the next run or sweep. */
 PL_API pl_status pl_batch_status(const pl_batch *batch, int environment, const char **message);

@@ -1341,6 +1341,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_batch_run": (pl_status, [POINTER(pl_batch), POINTER(pl_batch_run_def), POINTER(POINTER(pl_rollouts))]),
     "pl_rollouts_destroy": (None, [POINTER(pl_rollouts)]),
     "pl_rollouts_bytes": (c_size_t, [POINTER(pl_rollouts)]),
+    "pl_rollouts_contacts": (pl_status, [POINTER(pl_rollouts), c_int, c_int, POINTER(c_int), POINTER(POINTER(pl_contact))]),
     "pl_batch_status": (pl_status, [POINTER(pl_batch), c_int, POINTER(c_char_p)]),
     "pl_batch_gradient_create": (pl_status, [POINTER(pl_batch), c_int, pl_channels, POINTER(POINTER(pl_gradient))]),
     "pl_rollouts_backward": (pl_status, [POINTER(pl_rollouts), POINTER(pl_adjoint_def), pl_batch_loss_fn, c_void_p, POINTER(pl_gradient), POINTER(pl_adjoint_info)]),

@@ -18,7 +18,7 @@ from ._library import (ERRORS, ArgumentError, Array, Core, Error, Handle, Owner,
                        instance, integer, lib)
 from ._rollout import ADJOINT_WORDS
 from ._scene import Scene
-from ._state import State
+from ._state import State, pair_forces_over_time, told_contacts
 
 
 class _Interrupts:
@@ -72,6 +72,13 @@ def _conclude(core: Core, pool: Any, environments: int, status: int, keep: bool)
     return failures
 
 
+def _index(environment: int, count: int) -> int:
+    e = integer(environment, "environment")
+    if not 0 <= e < count:
+        raise IndexError(f"environment = {e}: the batch has {count}")
+    return e
+
+
 class Rollouts(Owner):
     """A run of all environments of a batch, made by Batch.run.
 
@@ -80,7 +87,8 @@ class Rollouts(Owner):
     info: [environments, steps] array with the fields of StepInfo.
     failures: what went wrong, by environment: {} if nothing did.
 
-    Rollouts can be copied and pickled. What they recorded goes along; the tapes do not, so a copy has no derivatives.
+    Rollouts can be copied and pickled. What they recorded goes along; the tapes do not, so a copy has no
+    contacts and no derivatives.
     """
 
     _what = "rollouts"
@@ -116,6 +124,17 @@ class Rollouts(Owner):
         with self._core:
             return lib.pl_rollouts_bytes(self._pointer)
 
+    def contacts(self, environment: int, step: int) -> NDArray[Any]:
+        """The contacts of an environment after `step` steps, from its tape: an array as State.contacts."""
+        pointer = self._tapes("contacts")
+        e, step = _index(environment, self.environments), integer(step, "step")
+        return told_contacts(self.scene._context, lambda count, found: lib.pl_rollouts_contacts(
+            pointer, e, step, count, found))
+
+    def pair_forces(self, environment: int) -> dict[tuple[str, str], dict[str, Array]]:
+        """Contact forces of an environment over time, from its tape, as Rollout.pair_forces."""
+        return pair_forces_over_time(self.scene, self.steps, lambda step: self.contacts(environment, step))
+
     def backward(self, dq: Optional[ArrayLike] = None, dv: Optional[ArrayLike] = None, *,
                  wanted: Optional[Iterable[str]] = None, solver: Optional[str] = None,
                  preconditioner: Optional[str] = None, tolerance: Optional[float] = None,
@@ -145,9 +164,9 @@ class Rollouts(Owner):
                     array[e] = np.nan
         return found
 
-    def _tapes(self) -> Any:
+    def _tapes(self, what: str = "derivatives") -> Any:
         if self._copied:
-            raise ArgumentError("the rollouts are a copy, and tapes do not go along: take derivatives of those that the "
+            raise ArgumentError(f"the rollouts are a copy, and tapes do not go along: take {what} of those that the "
                                 "batch made, or run it again")
         if not self.tape:
             raise ArgumentError("the rollouts were run without a tape")
@@ -279,19 +298,13 @@ class Batch(Owner):
 
     def reset(self, environment: Optional[int] = None) -> None:
         """An environment (by default all) as it was made: with the scene's present parameters, at its start."""
-        which = -1 if environment is None else self._index(environment)
+        which = -1 if environment is None else _index(environment, self.environments)
         with self._core as core:
             core.check(lib.pl_batch_reset(self._pointer, which))
 
-    def _index(self, environment: int) -> int:
-        e = integer(environment, "environment")
-        if not 0 <= e < self.environments:
-            raise IndexError(f"environment = {e}: the batch has {self.environments}")
-        return e
-
     def state(self, environment: int) -> State:
         """A copy of an environment's state."""
-        e, made = self._index(environment), self.scene.state()
+        e, made = _index(environment, self.environments), self.scene.state()
         with self._core as core:
             core.check(lib.pl_state_copy(self.scene._pointer, lib.pl_batch_state(self._pointer, e),
                                          made._pointer))
@@ -299,7 +312,7 @@ class Batch(Owner):
 
     def set_state(self, state: State, environment: Optional[int] = None) -> None:
         """Gives an environment (by default all) a copy of a state."""
-        chosen = range(self.environments) if environment is None else [self._index(environment)]
+        chosen = range(self.environments) if environment is None else [_index(environment, self.environments)]
         with self._core as core:
             for e in chosen:
                 core.check(lib.pl_state_copy(self.scene._pointer, self.scene._state(state),

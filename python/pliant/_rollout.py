@@ -19,7 +19,7 @@ from ._library import (ArgumentError, Array, Core, Handle, Owner, PathLike, doub
                        integer, lib, view)
 from ._mesh import plain
 from ._scene import Scene
-from ._state import State, StepInfo, contact_array, pair_forces
+from ._state import State, StepInfo, pair_forces_over_time, told_contacts
 
 ADJOINT_SOLVERS = ("auto", "direct", "krylov", "semi_implicit")
 PRECONDITIONERS = ("none", "jacobi", "inverse", "woodbury", "lagged")
@@ -317,14 +317,9 @@ class Rollout(Owner):
     def contacts(self, step: int) -> NDArray[Any]:
         """The contacts after `step` steps, from the tape: an array as State.contacts."""
         step = integer(step, "step")
-        count, found = ctypes.c_int(), ctypes.POINTER(_api.pl_contact)()
         self._ready()
-        with self._core:
-            self._core.check(lib.pl_rollout_contacts(self._pointer, step, count, found))
-            try:
-                return contact_array(found, count.value)
-            finally:
-                lib.pl_free(self.scene._context._pointer, found)
+        return told_contacts(self.scene._context, lambda count, found: lib.pl_rollout_contacts(
+            self._pointer, step, count, found))
 
     def pair_forces(self) -> dict[tuple[str, str], dict[str, Array]]:
         """Contact forces over time from the tape: a dict by pair of names, (body, other body) or (body, collider),
@@ -334,19 +329,7 @@ class Rollout(Owner):
         first of the two, the body added earlier: 0 where they do not touch, and at the start. As in PairForce.
         Parts of one name cannot be told apart: ArgumentError.
         """
-        found: dict[tuple[str, str], dict[str, Array]] = {}
-        names = [body.name for body in self.scene.bodies] + [collider.name for collider in self.scene.colliders]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise ArgumentError(f"several bodies or colliders are called {twice!r}: give each a name of its own")
-        for step in range(1, self.steps + 1):
-            for p in pair_forces(self.scene, self.contacts(step)):
-                table = found.setdefault((p.body, p.partner), {
-                    "pressing": np.zeros(self.steps + 1), "normal": np.zeros((self.steps + 1, 3)),
-                    "friction": np.zeros((self.steps + 1, 3))})
-                for name, rows in table.items():
-                    rows[step] = getattr(p, name)
-        return found
+        return pair_forces_over_time(self.scene, self.steps, self.contacts)
 
     def save(self, directory: PathLike, *, every: Optional[int] = None, volume: Optional[bool] = None,
              surface: Optional[bool] = None, colliders: Optional[bool] = None,

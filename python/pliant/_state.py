@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _api
 from ._channel import CHANNELS, INPUTS
-from ._library import (ArgumentError, Array, Owner, double_p, doubles, integer, lib, real,
+from ._library import (ArgumentError, Array, Context, Owner, double_p, doubles, integer, lib, real,
                        view)
 
 if TYPE_CHECKING:
@@ -77,6 +77,35 @@ def contact_array(pointer: Any, count: int) -> NDArray[Any]:
     layout: Any = np.dtype(_api.pl_contact)
     memory = ctypes.string_at(pointer, count * layout.itemsize) if count else b""
     return np.frombuffer(memory, layout).copy()
+
+
+def told_contacts(context: Context, call: Callable[[Any, Any], int]) -> NDArray[Any]:
+    """The contacts that a call puts into an int and a pointer, as an array."""
+    count, found = ctypes.c_int(), ctypes.POINTER(_api.pl_contact)()
+    with context._core as core:
+        core.check(call(count, found))
+        try:
+            return contact_array(found, count.value)
+        finally:
+            lib.pl_free(context._pointer, found)
+
+
+def pair_forces_over_time(scene: Scene, steps: int,
+                          contacts: Callable[[int], NDArray[Any]]) -> dict[tuple[str, str], dict[str, Array]]:
+    """Rollout.pair_forces, of the contacts after each of so many steps."""
+    found: dict[tuple[str, str], dict[str, Array]] = {}
+    names = [body.name for body in scene.bodies] + [collider.name for collider in scene.colliders]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ArgumentError(f"several bodies or colliders are called {twice!r}: give each a name of its own")
+    for step in range(1, steps + 1):
+        for p in pair_forces(scene, contacts(step)):
+            table = found.setdefault((p.body, p.partner), {
+                "pressing": np.zeros(steps + 1), "normal": np.zeros((steps + 1, 3)),
+                "friction": np.zeros((steps + 1, 3))})
+            for name, rows in table.items():
+                rows[step] = getattr(p, name)
+    return found
 
 
 class State(Owner):

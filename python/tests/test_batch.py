@@ -82,6 +82,31 @@ def test_a_loop_that_resets(slide):
         assert slopes[0].shape == (2,)
 
 
+def test_contacts_and_forces_as_each_alone(slide):
+    given, budget = numbers(), 1
+    given["force"][3, 2] = np.nan
+    with pliant.Batch(slide, COUNT, workers=2) as batch:
+        for limited in (False, True):
+            batch.reset()
+            rollouts = batch.run(STEPS, keep_going=True, memory_budget=budget if limited else 0, **given)
+            for e in range(COUNT - 1):
+                one = alone(slide, given, e)
+                for step in range(STEPS + 1):
+                    np.testing.assert_array_equal(rollouts.contacts(e, step), one.contacts(step))
+                expected, found = one.pair_forces(), rollouts.pair_forces(e)
+                assert set(found) == set(expected) == {("block", "floor")}
+                for name, array in expected["block", "floor"].items():
+                    np.testing.assert_array_equal(found["block", "floor"][name], array)
+        with pytest.raises(pliant.ArgumentError, match="environment 3: it failed in the run"):
+            rollouts.pair_forces(3)
+        with pytest.raises(IndexError, match="environment = 4: the batch has 4"):
+            rollouts.contacts(4, 1)
+        with pytest.raises(pliant.ArgumentError, match="environment 0: step = 6"):
+            rollouts.contacts(0, 6)
+        with pytest.raises(pliant.ArgumentError, match="a copy, .*: take contacts"):
+            pickle.loads(pickle.dumps(rollouts)).contacts(0, 1)
+
+
 def test_failures_by_index(slide):
     given = numbers()
     bad = dict(given, force=given["force"].copy())

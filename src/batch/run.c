@@ -147,6 +147,30 @@ size_t pl_rollouts_bytes(const pl_rollouts *r)
     return sum;
 }
 
+static pl_status check_tape(pl_context *ctx, const pl_rollout *rollout)
+{
+    return rollout ? PL_OK : pl_fail(ctx, PL_ERROR_ARGUMENT, "it failed in the run, there is no tape");
+}
+
+pl_status pl_rollouts_contacts(pl_rollouts *r, int environment, int step, int *count,
+                               pl_contact **contacts)
+{
+    pl_batch *b = r->batch;
+    pl_worker *w = &b->workers[0];
+    if (environment < 0 || environment >= b->environment_count)
+        return pl_fail(b->ctx, PL_ERROR_ARGUMENT, "environment = %d: the batch has %d", environment,
+                       b->environment_count);
+    pl_rollout *rollout = r->of[environment];
+    pl_status status = check_tape(&w->ctx, rollout);
+    if (status == PL_OK) {
+        rollout->sim = w->sim;
+        status = pl_rollout_contacts(rollout, step, count, contacts);
+    }
+    if (status != PL_OK)
+        pl_fail(b->ctx, status, "environment %d: %s", environment, w->ctx.error);
+    return status;
+}
+
 /* ------------------------------------------------------------------------------- backward */
 
 pl_status pl_batch_gradient_create(const pl_batch *b, int steps, pl_channels wanted, pl_gradient **out)
@@ -209,16 +233,10 @@ static pl_status sweep_one(const reverse *r, pl_worker *w, int environment, pl_r
                                r->info ? &r->info[environment] : NULL);
 }
 
-static pl_status check_tape(pl_worker *w, const pl_rollout *rollout)
-{
-    return rollout ? PL_OK
-                   : pl_fail(&w->ctx, PL_ERROR_ARGUMENT, "it failed in the run, there is no tape");
-}
-
 static pl_status sweep(void *user, pl_worker *w, int environment)
 {
     const reverse *r = user;
-    PL_TRY(check_tape(w, r->tapes[environment]));
+    PL_TRY(check_tape(&w->ctx, r->tapes[environment]));
     return sweep_one(r, w, environment, r->tapes[environment]);
 }
 
@@ -327,7 +345,7 @@ static pl_status push(void *user, pl_worker *w, int environment)
     pl_rollout *rollout = t->rollouts->of[environment];
     pl_gradient own = gradient_of(t->rollouts->batch, t->direction, environment);
     ascent here = {t, environment};
-    PL_TRY(check_tape(w, rollout));
+    PL_TRY(check_tape(&w->ctx, rollout));
     rollout->sim = w->sim;
     return pl_rollout_tangent(rollout, t->def, &own, take_derivatives, &here,
                               t->info ? &t->info[environment] : NULL);
