@@ -310,11 +310,11 @@ class Scene(Actuators, Owner):
         return self._add(lib.pl_scene_add_wind, d)
 
     def add_attachment(self, body: Reference, vertices: ArrayLike, *, to_body: Optional[Reference] = None,
-                       to_vertices: Optional[ArrayLike] = None, collider: Optional[int] = None,
+                       to_vertices: Optional[ArrayLike] = None, collider: Optional[Reference] = None,
                        weights: Optional[ArrayLike] = None, to_weights: Optional[ArrayLike] = None,
                        compliance: Optional[float] = None) -> int:
         """A spring of compliance (1e-6 m/N) that pulls a point of a body to one of another body, or to
-        where it is at the start in the frame of a collider (its index).
+        where it is at the start in the frame of a collider (its name or index).
 
         vertices: one, or up to four whose weighted mean is the point (equal weights by default).
         """
@@ -325,7 +325,7 @@ class Scene(Actuators, Owner):
         for point, (of, index, share) in zip(d.points, points):
             self._put_point(point, self.body_index(of), index, share)
         if collider is not None:
-            d.collider = integer(collider, "collider")
+            d.collider = self._part_index("collider", collider)
         if compliance is not None:
             d.compliance = real(compliance, "compliance")
         return self._add(lib.pl_scene_add_attachment, d)
@@ -369,9 +369,9 @@ class Scene(Actuators, Owner):
             d.surface = surface._pointer
         return self._add(lib.pl_scene_add_collider, d)
 
-    def set_friction(self, body: Reference, collider: int, friction: float) -> None:
+    def set_friction(self, body: Reference, collider: Reference, friction: float) -> None:
         """The coefficient between one body and one collider, instead of the collider's own."""
-        b, c, mu = self.body_index(body), integer(collider, "collider"), real(friction, "friction")
+        b, c, mu = self.body_index(body), self._part_index("collider", collider), real(friction, "friction")
         with self._core as core:
             core.check(lib.pl_scene_set_friction(self._pointer, b, c, mu))
             self._changes += 1
@@ -419,14 +419,25 @@ class Scene(Actuators, Owner):
 
     def body_index(self, body: Reference) -> int:
         """The index of a body given by name or index."""
-        if isinstance(body, str):
-            names = [b.name for b in self.bodies]
-            if body not in names:
-                raise ArgumentError(f"no body {body!r}; there are: {', '.join(names) or 'none'}")
-            return names.index(body)
-        index = integer(body, "body")
-        if not 0 <= index < self.body_count:
-            raise ArgumentError(f"body = {index}: the scene has {self.body_count}")
+        return self._part_index("body", body)
+
+    def _part_name(self, kind: str, index: int) -> str:
+        told = getattr(_api, "pl_body_info" if kind == "body" else f"pl_{kind}_def")()
+        self._core.check(getattr(lib, f"pl_scene_{kind}")(self._pointer, index, told))
+        return told.name.decode("utf-8", "replace")
+
+    def _part_index(self, kind: str, part: Reference) -> int:
+        """The index of a body, collider, muscle, cable or chamber given by name or index."""
+        with self._core:
+            count = lib.pl_scene_owner_count(self._pointer, getattr(_api, f"PL_OWNER_{kind.upper()}"))
+            if isinstance(part, str):
+                names = [self._part_name(kind, index) for index in range(count)]
+                if part not in names:
+                    raise ArgumentError(f"no {kind} {part!r}; there are: {', '.join(names) or 'none'}")
+                return names.index(part)
+        index = integer(part, kind)
+        if not 0 <= index < count:
+            raise ArgumentError(f"{kind} = {index}: the scene has {count}")
         return index
 
     @property

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _api
 from ._channel import CHANNELS, INPUTS
-from ._library import (ArgumentError, Array, Context, Owner, double_p, doubles, integer, lib, real,
-                       view)
+from ._library import ArgumentError, Array, Context, Owner, double_p, doubles, lib, real, view
+from ._parts import Reference
 
 if TYPE_CHECKING:
     from ._scene import Scene
@@ -207,13 +207,12 @@ class State(Owner):
             state = self._pointer.contents
             return view(self._handle, state.live, (state.live_count,))
 
-    def tensions(self, cable: int) -> Array:
-        """The part of live that is a cable's: [1], or one for each segment of one that is held at its points."""
+    def tensions(self, cable: Reference) -> Array:
+        """The part of live that is a cable's (its name or index): [1], or one for each segment of one that is held at
+        its points."""
         first = ctypes.c_int()
         with self._core:
-            count = lib.pl_scene_cable_rows(self._scene._pointer, integer(cable, "cable"), first)
-        if count == 0:
-            raise ArgumentError(f"there is no cable {cable}")
+            count = lib.pl_scene_cable_rows(self._scene._pointer, self._scene._part_index("cable", cable), first)
         return self.live[first.value:first.value + count]
 
     @property

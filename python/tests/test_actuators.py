@@ -173,8 +173,11 @@ def test_cables_bend(pulled):
     assert state.tensions(0) > 1
     np.testing.assert_array_equal(np.concatenate([state.tensions(i) for i in range(4)]), state.live)
     assert pulled.get("cable_compliance").tolist() == [1e-7] * 4
-    with pytest.raises(ValueError, match="no cable 4"):
+    np.testing.assert_array_equal(state.tensions("cable3"), state.tensions(3))
+    with pytest.raises(ValueError, match="cable = 4: the scene has 4"):
         state.tensions(4)
+    with pytest.raises(ValueError, match="no cable 'rope'; there are: cable0, cable1, cable2, cable3"):
+        state.tensions("rope")
 
 
 def test_cable_gradients(pulled):
@@ -226,7 +229,10 @@ def test_names(context, tmp_path):
     scene.save(tmp_path / "scene.json")
     text = (tmp_path / "scene.json").read_text()
     assert all(f'"{name}"' in text for name in ("back", "rope", "bulb"))
+    assert [scene._part_index(kind, name) for kind, name in (("muscle", "back"), ("chamber", "bulb"))] == [0, 0]
     state = scene.state()
+    scene.step(state)
+    assert state.tensions("rope").shape == (1,)
     with pytest.raises(pliant.ConvergenceError, match='chamber 0, "bulb", is under'):
         scene.step(state, pressure=[3e7])
     scene.close()

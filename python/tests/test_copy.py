@@ -40,7 +40,7 @@ def rich(context):
                        table=([0, 1], [[20, 0, 0, 1, 0, 0, 0], [21, 0, 0, 1, 0, 0, 0]]))
     scene.set_friction(1, 0, 0.7)
     scene.add_attachment(1, [0, 1, 2], to_body=0, to_vertices=3, weights=[0.2, 0.3, 0.5], compliance=1e-3)
-    scene.add_attachment("block", 0, collider=1, compliance=10.0)
+    scene.add_attachment("block", 0, collider="collider1", compliance=10.0)
     scene.add_muscle("block", [0, 3, 5], direction=[[1, 2, 0], [0, 1, 0], [0.1, 0, 1]], law="spring",
                      stiffness=3e4, table=([0, 0.02], [0.1, 0.3]))
     scene.add_muscle(0, path=[[0, 0.06, 0.03], [0.12, 0.06, 0.03]], radius=0.05, activation=0.2)

@@ -144,6 +144,8 @@ def test_parameters(slide):
     slide.set("young", np.linspace(1e5, 2e5, slide.element_count), body="block")
     assert slide.get("young")[-1] == 2e5
     slide.set("friction", 0.7)
+    slide.set_friction("block", "floor", 0.5)
+    assert slide.get("friction").tolist() == [[0.5]]
     slide.set_friction("block", 0, 0.6)
     assert slide.get("friction").tolist() == [[0.6]]
     with pytest.raises(pliant.ArgumentError, match="-1"):
@@ -195,6 +197,8 @@ WRONG = [
     (lambda s: s.add_collider("sphere", radius=None), TypeError, "radius"),
     (lambda s: s.add_collider("mesh", surface=3), TypeError, "surface: expected a Mesh, got int"),
     (lambda s: s.set_friction(0, 2**32, 0.1), ValueError, "collider: 4294967296"),
+    (lambda s: s.set_friction(0, 1, 0.1), pliant.ArgumentError, "collider = 1: the scene has 1"),
+    (lambda s: s.set_friction(0, "wall", 0.1), pliant.ArgumentError, "no collider 'wall'; there are: floor"),
     (lambda s: pliant.Scene(max_iterations=2**40), ValueError, "max_iterations"),
     (lambda s: pliant.Scene(tolerance="tight"), TypeError, "tolerance"),
     (lambda s: pliant.Scene(time_step=10**400), ValueError, "time_step: too large"),
