@@ -67,7 +67,7 @@ static void vertices_inside_obstacles(void **state)
     expect_log(1, (double[][3]){{0, 0, -0.9e-5}}, ""); /* pushed out by less than 1 mm/s */
     expect_said(2, (double[][3]){{0, 0, 1}, {0, 0, -0.03}}, "",
                 "vertex 0 of body \"cube1\", the deepest of 4, starts 0.03 m inside \"floor\": move "
-                "them apart, or set bring_out");
+                "them apart, or set bring_out (in Python call scene.bring_out())");
 }
 
 /* A table moves an obstacle: it counts where it is when time begins. */

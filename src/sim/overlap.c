@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#define BRING_OUT "set bring_out (in Python call scene.bring_out())"
 #define HARMLESS                                                                                       \
     1e-3 /* m/s: pushed out of an obstacle no faster than this, a vertex counts as outside */
 
@@ -48,20 +49,19 @@ pl_status pl_overlap_tell(const pl_model *m, const pl_overlap *o, int count, con
 {
     pl_context *ctx = m->scene->ctx;
     char piece[256], other[128], most[48] = "", apart[96] = "";
-    const char *remedy = o->other < 0 ? "move them apart, or set bring_out"
-                         : o->other == o->body
-                             ? "unfold it, or set self_contact to false"
-                             : "move them apart, set bring_out, or set body_contact to "
-                               "false";
+    const char *remedy = o->other < 0          ? "move them apart, or " BRING_OUT
+                         : o->other == o->body ? "unfold it, or set self_contact to false"
+                                               : "move them apart, " BRING_OUT
+                                                 ", or set body_contact to false";
     name_piece(m->scene, o, piece, sizeof piece);
     name_other(m->scene, o, other, sizeof other);
     if (count > 1)
         snprintf(most, sizeof most, ", the deepest of %d,", count);
     if (o->kind == PL_OVERLAP_CLOSE) {
         snprintf(apart, sizeof apart, ", and surfaces are kept %.3g m apart", o->apart);
-        remedy = o->other == o->body ? "leave that much between them, or lower contact_offset"
-                                     : "leave that much between them, lower contact_offset, or set "
-                                       "bring_out";
+        remedy = o->other == o->body
+                     ? "leave that much between them, or lower contact_offset"
+                     : "leave that much between them, lower contact_offset, or " BRING_OUT;
     }
     if (trouble)
         remedy = trouble;
