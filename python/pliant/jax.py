@@ -25,6 +25,7 @@ except ImportError as error:
 
 from . import _samples
 from ._arrange import arrange
+from ._channel import WANTED, check_keywords
 from ._scene import Scene
 from ._state import State
 
@@ -138,6 +139,7 @@ def rollout(scene: Scene, steps: int, *, state: Optional[State] = None, **arrays
     if not getattr(jax.config, "jax_enable_x64"):
         raise TypeError("simulations are in double precision: "
                         'jax.config.update("jax_enable_x64", True) first')
+    check_keywords(arrays, WANTED, rollout)
     given = {name: jnp.asarray(value, None if hasattr(value, "dtype") else jnp.float64)
              for name, value in arrays.items()}
     for name, array in given.items():

@@ -16,7 +16,7 @@ except ImportError as error:
 
 from . import _samples
 from ._arrange import arrange
-from ._channel import INPUTS
+from ._channel import INPUTS, WANTED, check_keywords
 from ._scene import Scene
 from ._state import State
 
@@ -60,6 +60,7 @@ def rollout(scene: Scene, steps: int, *, state: Optional[State] = None,
     What is not given is as in the scene. Poses are normalised.
     state: where to start, as far as position and velocity do not say it.
     """
+    check_keywords(tensors, WANTED, rollout)
     given = {}
     for name, value in tensors.items():
         tensor = torch.as_tensor(value, dtype=None if torch.is_tensor(value) else torch.float64)

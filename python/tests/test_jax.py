@@ -124,6 +124,8 @@ def test_large_arrays_pass_through_the_callback(context):
 def test_refusals(slide):
     with pytest.raises(TypeError, match="float64"):
         pliant.jax.rollout(slide, 2, friction=jnp.float32(0.2))
+    with pytest.raises(TypeError, match="'frictio': .* did you mean 'friction'"):
+        pliant.jax.rollout(slide, 2, frictio=jnp.float32(0.2))
     with pytest.raises(ValueError, match="young: expected shape"):
         pliant.jax.rollout(slide, 2, young=jnp.ones(2))
     with pytest.raises(Exception, match="friction = -1"):

@@ -155,6 +155,9 @@ def test_refusals(slide):
         pliant.torch.rollout(slide, 2, wind=torch.zeros(1, 3, dtype=double))
     with pytest.raises(TypeError, match="mood"):
         pliant.torch.rollout(slide, 2, mood=1.0)
+    for function, start in ((pliant.torch.rollout, [2]), (pliant.torch.step, pair)):
+        with pytest.raises(TypeError, match="rollout: 'frictio': .* did you mean 'friction'"):
+            function(slide, *start, frictio=torch.tensor(0.2))
     with pytest.raises(ValueError, match="batch dimensions"):
         pliant.torch.rollout(slide, 2, friction=torch.zeros(2, 1, 1, dtype=double),
                              young=torch.ones(3, 1, dtype=double))
