@@ -6,12 +6,13 @@ import ctypes
 from dataclasses import dataclass
 from typing import Iterable, Optional
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _api
 from ._channel import INPUTS, WANTED, bits, check_keywords
-from ._library import fill, function_or_none, instance, lib
-from ._rollout import LossFunction, _Callback, _term
+from ._library import ArgumentError, Array, fill, function_or_none, instance, lib
+from ._rollout import LossFunction, LossTerm, _Callback, _term
 from ._scene import Scene
 from ._state import State
 
@@ -55,13 +56,31 @@ class CheckResult:
         return "\n".join(rows)
 
 
+class _Watched:
+    """A loss, and whether it had a term at any step, and one that is not without derivatives."""
+
+    terms = slopes = False
+
+    def __init__(self, loss: LossFunction) -> None:
+        self._loss = loss
+
+    def __call__(self, step: int, q: Array, v: Array) -> Optional[LossTerm]:
+        found = self._loss(step, q, v)
+        if found is not None:
+            _, dq, dv = found
+            self.terms = True
+            self.slopes = self.slopes or any(d is not None and bool(np.any(d)) for d in (dq, dv))
+        return found
+
+
 def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, state: Optional[State] = None, *,
           wanted: Optional[Iterable[str]] = None, directions: Optional[int] = None,
           step: Optional[float] = None, tolerance: Optional[float] = None, seed: Optional[int] = None,
           **inputs: ArrayLike) -> CheckResult:
     """Compares the gradient of a loss with the tangent sweep and with finite differences of rollouts.
 
-    loss: loss(step, q, v) -> (value, dq, dv) or None, as in Rollout.backward.
+    loss: loss(step, q, v) -> (value, dq, dv) or None, as in Rollout.backward. One that depends on nothing, as
+    with None at all steps, is an ArgumentError: whatever the gradients are, it would pass.
     state: where to start; the scene's start by default.
     wanted: names from pliant.WANTED; by default all that the scene has.
     directions: random ones for each quantity (2); one along the gradient is added. seed: of these (1).
@@ -73,13 +92,13 @@ def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, state: 
     function_or_none(loss, "loss")
     steps = scene.steps if steps is None else steps
     check_keywords(inputs, INPUTS, check)
-    start, callback = state if state is not None else scene.state(), _Callback()
+    start, callback, watched = state if state is not None else scene.state(), _Callback(), _Watched(loss)
     d = lib.pl_check_def_default()
     fill(d, {}, steps=steps, directions=directions, seed=seed, step=step, tolerance=tolerance)
     if wanted is not None:
         d.wanted = bits((wanted,) if isinstance(wanted, str) else wanted)
     keep = scene._inputs(d.inputs, inputs, steps)
-    d.loss = _api.pl_loss_fn(callback.guard(_term(loss, scene.vertex_count)))
+    d.loss = _api.pl_loss_fn(callback.guard(_term(watched, scene.vertex_count)))
     out = ctypes.POINTER(_api.pl_check_result)()
     with scene._core as core:
         context = scene._context._pointer
@@ -89,6 +108,11 @@ def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, state: 
             rows = tuple(Check(WANTED[r.channel], r.along_gradient, r.adjoint, r.tangent, r.difference,
                                r.uncertainty, r.error, r.sweep_error, r.step, VERDICTS[r.verdict])
                          for r in found.rows[:found.row_count])
+            if not watched.terms:
+                raise ArgumentError(f"loss: it is None at all steps, 0 to {steps}: there is nothing to check")
+            if not watched.slopes and all(row.difference == 0 for row in rows):
+                raise ArgumentError("loss: it depends on nothing, dq and dv are None or 0 at all steps: there is nothing to "
+                                    "check")
             return CheckResult(rows, found.loss, found.worst_error, found.worst_sweep_error)
         finally:
             lib.pl_check_destroy(context, out)

@@ -36,6 +36,19 @@ def test_check_finds_a_wrong_gradient(slide):
         pliant.check(slide, lambda step, q, v: 1 / 0, STEPS, wanted=["velocity"])
 
 
+def test_check_refuses_a_loss_that_depends_on_nothing(slide):
+    for loss in (lambda *_: None, centre_loss(STEPS)):  # the other has a term at a step that is not reached
+        with pytest.raises(pliant.ArgumentError, match="loss: it is None at all steps, 0 to 3"):
+            pliant.check(slide, loss, 3, wanted=["velocity"])
+    for slope in (None, np.zeros((slide.vertex_count, 3))):
+        with pytest.raises(pliant.ArgumentError, match="loss: it depends on nothing"):
+            pliant.check(slide, lambda step, q, v: (2.5, slope, None), 3, wanted=["velocity"])
+    forgotten = pliant.check(slide, lambda step, q, v: (q.sum(), None, None), 3, wanted=["velocity"])
+    assert not forgotten.ok
+    unrelated = pliant.check(slide, centre_loss(3), 3, wanted=["damping"], directions=1)
+    assert unrelated.ok
+
+
 def test_rows_functions_and_tangents_agree(slide):
     rollout = slide.rollout(STEPS)
     random = np.random.default_rng(1)
