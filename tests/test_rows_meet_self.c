@@ -176,6 +176,9 @@ static void pairs_are_told(void **state)
         const int corners[3] = {0, 4, 8};
         world_pin(&w, 0, 3, corners, 1e-9);
         assert_ok(ctx, pl_scene_set_body_contact(w.scene, 1, 0, k == 0));
+        assert_int_equal(pl_scene_get_body_contact(w.scene, 0, 1), k == 0);
+        assert_false(pl_scene_get_body_contact(w.scene, 1, 1));
+        assert_false(pl_scene_get_body_contact(w.scene, 0, 2));
         assert_ok(ctx, pl_scene_set_body_friction(w.scene, 1, 0, 0.7));
         world_start(&w);
         bool met = false;

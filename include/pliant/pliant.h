@@ -291,6 +291,8 @@ PL_API pl_status pl_scene_add_body(pl_scene *scene, const pl_body_def *def, int 
 /* Whether two bodies touch each other, instead of the scene's body_contact; a body and itself, instead
  * of its self_contact. Coulomb's coefficient of such a pair is PL_BODY_FRICTION. */
 PL_API pl_status pl_scene_set_body_contact(pl_scene *scene, int body, int other, bool contact);
+/* Whether they do; false if there is no such body. */
+PL_API bool pl_scene_get_body_contact(const pl_scene *scene, int body, int other);
 PL_API pl_status pl_scene_set_body_friction(pl_scene *scene, int body, int other, double friction);
 
 /* Springs of compliance c that hold vertices at targets. */

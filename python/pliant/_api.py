@@ -1263,6 +1263,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pl_body_def_default": (pl_body_def, []),
     "pl_scene_add_body": (pl_status, [POINTER(pl_scene), POINTER(pl_body_def), POINTER(c_int)]),
     "pl_scene_set_body_contact": (pl_status, [POINTER(pl_scene), c_int, c_int, c_bool]),
+    "pl_scene_get_body_contact": (c_bool, [POINTER(pl_scene), c_int, c_int]),
     "pl_scene_set_body_friction": (pl_status, [POINTER(pl_scene), c_int, c_int, c_double]),
     "pl_pin_def_default": (pl_pin_def, []),
     "pl_scene_add_pin": (pl_status, [POINTER(pl_scene), POINTER(pl_pin_def), POINTER(c_int)]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import warnings
 import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Sequence, Union
@@ -378,7 +379,11 @@ class Scene(Actuators, Owner):
 
     def set_body_pair(self, body: Reference, other: Reference, *, contact: Optional[bool] = None,
                       friction: Optional[float] = None) -> None:
-        """Whether two bodies (or a body and itself) touch, and their coefficient, instead of the scene's."""
+        """Whether two bodies (or a body and itself) touch, and their coefficient, instead of the scene's.
+
+        A coefficient of bodies that do not touch, as of a body with itself without self_contact, has no effect: a
+        warning says so.
+        """
         a, b = self.body_index(body), self.body_index(other)
         mu = None if friction is None else real(friction, "friction")
         if contact is not None:
@@ -388,6 +393,13 @@ class Scene(Actuators, Owner):
             with self._core as core:
                 core.check(lib.pl_scene_set_body_friction(self._pointer, a, b, mu))
                 self._changes += 1
+                touch = lib.pl_scene_get_body_contact(self._pointer, a, b)
+                first, second = self._part_name("body", a), self._part_name("body", b)
+            if not touch:
+                who = f"body {first!r} does not touch itself" if a == b else (
+                    f"bodies {first!r} and {second!r} do not touch")
+                warnings.warn(f"{who}, so friction has no effect: set_body_pair(..., contact=True) lets them touch"
+                              + (", as self_contact=True of add_body does" if a == b else ""), stacklevel=2)
 
     def bring_out(self) -> float:
         """Shifts bodies, as wholes, out of what they start inside of; returns by how far at most, m.

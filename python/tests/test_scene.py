@@ -1,5 +1,7 @@
 """Scenes from files, dicts and code; states; steps; parameters; what is refused."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -311,6 +313,25 @@ def test_bodies_touch_each_other(context):
         overlapping.add_body(upper, young=1e5)
     with pytest.raises(pliant.ArgumentError, match="apart"):
         overlapping.step(overlapping.state())
+
+
+def test_friction_of_bodies_that_do_not_touch(context):
+    scene = pliant.Scene(context=context)
+    box = pliant.Mesh.box((0.1, 0.1, 0.1), 0.1, context=context)
+    scene.add_body(box, name="upper")
+    scene.add_body(box.transform(translation=(0, 0, 1)), name="lower", self_contact=True)
+    with pytest.warns(UserWarning, match="body 'upper' does not touch itself, so friction .* self_contact=True") as told:
+        scene.set_body_pair("upper", "upper", friction=0.5)
+    assert told[0].filename == __file__
+    assert scene.get("body_friction")[0, 0] == 0.5
+    scene.set_body_pair("upper", "lower", contact=False)
+    with pytest.warns(UserWarning, match="bodies 'lower' and 'upper' do not touch, so friction"):
+        scene.set_body_pair(1, 0, friction=0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scene.set_body_pair("upper", "upper", contact=True, friction=0.2)
+        scene.set_body_pair("lower", "lower", friction=0.2)
+        scene.set_body_pair("upper", "lower", contact=True, friction=0.2)
 
 
 def test_starts_are_brought_out(context):

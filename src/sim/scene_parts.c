@@ -260,6 +260,13 @@ pl_status pl_scene_set_body_contact(pl_scene *scene, int body, int other, bool c
     return PL_OK;
 }
 
+bool pl_scene_get_body_contact(const pl_scene *scene, int body, int other)
+{
+    int count = scene->body_count;
+    return body >= 0 && body < count && other >= 0 && other < count &&
+           scene->touches[body * count + other];
+}
+
 pl_status pl_scene_set_body_friction(pl_scene *scene, int body, int other, double friction)
 {
     PL_TRY(check_body_index(scene, body));
