@@ -96,6 +96,31 @@ static void gradients_agree_with_differences(void **state)
     pl_context_destroy(ctx);
 }
 
+/* Steps of a difference by which the rubber loses its shape give way to shorter ones. */
+static void checks_keep_to_shapes(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    test_world w = block_and_sheet(ctx, world_def(0.01, 0, 0, -9.81));
+    pl_check_result *r = NULL;
+    pl_check_def def = pl_check_def_default();
+    world_start(&w);
+    for (int i = 0; i < w.n; i++)
+        w.state->v[3 * i] = 60 * w.state->q[3 * i];
+    def.steps = 4;
+    def.step = 0.4;
+    def.directions = 0;
+    def.wanted = PL_BIT(PL_YEOH3);
+    def.loss = term_loss, def.loss_user = &w;
+    assert_ok(ctx, pl_check(w.sim, w.state, &def, &r));
+    assert_int_equal(r->row_count, 1);
+    assert_true(r->rows[0].steps[0] < 0.5 * def.step);
+    assert_close(r->rows[0].adjoint, r->rows[0].difference, 1e-5 * fabs(r->rows[0].adjoint));
+    pl_check_destroy(ctx, r);
+    world_free(&w);
+    pl_context_destroy(ctx);
+}
+
 static void solvers_agree(void **state)
 {
     (void)state;
@@ -122,6 +147,7 @@ int main(void)
         cmocka_unit_test(derivatives_agree),
         cmocka_unit_test(stress_is_as_predicted),
         cmocka_unit_test(gradients_agree_with_differences),
+        cmocka_unit_test(checks_keep_to_shapes),
         cmocka_unit_test(solvers_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

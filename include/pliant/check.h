@@ -28,7 +28,8 @@ typedef struct pl_check_def {
     pl_inputs inputs;   /* as in pl_rollout_def */
     pl_channels wanted; /* to check; what the scene lacks is left out; default all */
     int directions;   /* random directions for each kind; one along the gradient is added; default 2 */
-    double step;      /* the largest e, relative to the parameter's size; default 1e-3 */
+    double step;      /* the largest e, relative to the parameter's size; default 1e-3. Where the scene
+                       * moved by it cannot be simulated, a tenth of it, four times at most */
     int step_count;   /* e is divided by 10 from one to the next, >= 2; default 5 */
     double tolerance; /* relative error that passes; default 1e-5 */
     double sweep_tolerance;  /* relative difference of adjoint and tangent that passes; default 1e-7 */

@@ -8,9 +8,10 @@
 
 #include <float.h>
 
-#define LOOSER 10    /* times the tolerance: what that changes the loss by is its noise */
-#define LITTLE 1e-10 /* of the loss: noise beyond this hides derivatives that are not nothing */
-#define ROUGH  0.03  /* of what the loss bends by over ten times the step: smooth ones by 0.01 */
+#define LOOSER  10    /* times the tolerance: what that changes the loss by is its noise */
+#define LITTLE  1e-10 /* of the loss: noise beyond this hides derivatives that are not nothing */
+#define SHORTER 4     /* tenths of a step that are tried where the moved scene cannot be simulated */
+#define ROUGH   0.03  /* of what the loss bends by over ten times the step: smooth ones by 0.01 */
 
 typedef struct check {
     pl_context *ctx;
@@ -202,7 +203,7 @@ static pl_status evaluate(check *c, const pl_knob *k, const double *direction, d
         status = pl_trial_run(&c->trial, false, add_term, c, &rollout);
     pl_rollout_destroy(rollout);
     *loss = c->value;
-    c->done++;
+    c->done += c->done < c->total;
     if (status == PL_OK && c->def->progress &&
         !c->def->progress(c->def->progress_user, c->done, c->total))
         status = pl_fail(c->ctx, PL_ERROR_INTERRUPTED, "stopped");
@@ -346,7 +347,7 @@ static void judge(const check *c, pl_check_row *row, const double *bends, double
                             fmax(roughness(row, bends, best), contradiction(row, bends, noise, best)));
     double scale =
         fmax(fmax(fabs(row->adjoint), fabs(row->tangent)), fmax(fabs(row->difference), typical));
-    double hidden = fmin(noise, LITTLE * fabs(c->result->loss)) / def->step;
+    double hidden = fmin(noise, LITTLE * fabs(c->result->loss)) / row->steps[0];
     bool zero = fabs(row->adjoint) <= hidden && fabs(row->tangent) <= hidden &&
                 fabs(row->difference) <= fmax(hidden, 3 * row->uncertainty);
     if (!zero) {
@@ -358,6 +359,19 @@ static void judge(const check *c, pl_check_row *row, const double *bends, double
         row->verdict = row->error <= def->tolerance                 ? PL_CHECK_PASSED
                        : row->error * scale <= 3 * row->uncertainty ? PL_CHECK_UNRESOLVED
                                                                     : PL_CHECK_FAILED;
+}
+
+/* The difference of step *e, or of the largest one below it, by tenths, with which the scene can be
+ * simulated: rubber that softens a little may have no shape any more. */
+static pl_status next_difference(check *c, const pl_knob *k, const double *d, bool one_sided, double *e,
+                                 double *out, double *bend)
+{
+    for (int tries = 0;; tries++, *e /= 10) {
+        pl_status status = difference(c, k, d, one_sided, *e, out, bend);
+        bool unsolved = status == PL_ERROR_CONVERGENCE || status == PL_ERROR_NUMERIC;
+        if (!unsolved || tries == SHORTER)
+            return status;
+    }
 }
 
 static pl_status check_direction(check *c, const pl_knob *k, int index, double *d)
@@ -377,8 +391,8 @@ static pl_status check_direction(check *c, const pl_knob *k, int index, double *
     PL_TRY(tangent(c, k, d, &row->tangent));
     double e = c->def->step;
     for (int s = 0; s < row->step_count; s++, e /= 10) {
+        PL_TRY(next_difference(c, k, d, row->one_sided, &e, &row->differences[s], &bends[s]));
         row->steps[s] = e;
-        PL_TRY(difference(c, k, d, row->one_sided, e, &row->differences[s], &bends[s]));
     }
     judge(c, row, bends, sqrt(typical));
     result->row_count++;

@@ -3,6 +3,7 @@
 #define PL_VEC_H
 
 #include <math.h>
+#include <stdbool.h>
 
 /* fmin and fmax, inlined; of a NaN and a number, the second. */
 static inline double pl_lesser(double a, double b)
@@ -13,6 +14,13 @@ static inline double pl_lesser(double a, double b)
 static inline double pl_larger(double a, double b)
 {
     return a > b ? a : b;
+}
+
+/* Whether x is more than the largest so far. One that is not a number is, and nothing is more than it.
+ */
+static inline bool pl_is_more(double x, double largest)
+{
+    return !(x <= largest) && largest == largest;
 }
 
 static inline double pl_dot3(const double a[3], const double b[3])

@@ -200,14 +200,15 @@ static void weigh(const pl_newton *s, const double *left, rigid *b)
 /* motion [n, 3] = the body's as one, -y; the largest of its vertices. */
 static double spread(const pl_newton *s, const rigid *b, double *motion)
 {
-    double most = 0;
+    double most = 0, length;
     for (int i = b->first; i < b->last; i++) {
         double *to = motion + 3 * (size_t)i, arm[3], turned[3];
         pl_sub3(s->solver->iterate + 3 * (size_t)i, b->centre, arm);
         pl_cross3(b->r + 3, arm, turned);
         for (int k = 0; k < 3; k++)
             to[k] = -b->r[k] - turned[k];
-        most = fmax(most, pl_norm3(to));
+        length = pl_norm3(to);
+        most = pl_is_more(length, most) ? length : most;
     }
     return most;
 }
@@ -233,7 +234,8 @@ double pl_newton_imbalance(const pl_newton *s, bool by_contacts, double *motion)
             add_contact(s, &b, c);
         if (LAPACKE_dgesv_work(LAPACK_ROW_MAJOR, 6, 1, b.a, 6, pivot, b.r, 1) != 0)
             continue;
-        most = fmax(most, spread(s, &b, motion));
+        double off = spread(s, &b, motion);
+        most = pl_is_more(off, most) ? off : most;
     }
     return most;
 }

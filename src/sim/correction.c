@@ -255,7 +255,7 @@ static pl_status correct_once(pl_newton *s, const double *q, double *move, doubl
     *norm = 0;
     for (int i = 0; i < solver->n; i++) {
         double length = pl_norm3(move + 3 * (size_t)i);
-        if (!(length <= *norm)) { /* also when not a number */
+        if (pl_is_more(length, *norm)) {
             *norm = length;
             s->worst = i;
         }

@@ -81,8 +81,8 @@ static pl_spring find_spring(const pl_newton *s, int c)
     return pl_fold_spring(p, s->sub->h * s->sub->h, k);
 }
 
-/* Whether a vertex with a spring of this stiffness along the normal, 0 = none, is held otherwise than in
- * the factor. */
+/* Whether a vertex with a spring of this stiffness along the normal, 0 = none, is held otherwise than
+ * in the factor. */
 static bool is_other(const pl_solver *solver, int v, double stiffness)
 {
     const pl_fold *fold = &solver->matrix.fold;
@@ -243,7 +243,7 @@ static double meet_laws(pl_solver *solver, double part, int *worst)
         space->springs[c] = pl_fold_spring(&space->set.points[c], h2, at->springs + 9 * c);
         pl_sub3(at->delta + 3 * c, met, off);
         memcpy(at->delta + 3 * c, met, sizeof met);
-        if (!(pl_norm3(off) <= most)) {
+        if (pl_is_more(pl_norm3(off), most)) {
             most = pl_norm3(off);
             *worst = c;
         }

@@ -533,11 +533,11 @@ PL_KERNEL(measure, PL_VALUE(int, n) PL_ARRAY(double, move) PL_ARRAY(double, off)
     for (int v = chunk_begin(n, item); v < chunk_begin(n, item + 1); v++) {
         load3(move, v, by);
         double length = pl_norm3(by);
-        if (!(length <= most)) {
+        if (most == most && !(length <= most)) { /* a NaN stays */
             most = length;
             worst = v;
         }
-        if (!(off[v] <= farthest))
+        if (farthest == farthest && !(off[v] <= farthest))
             farthest = off[v];
         others += changed[v];
     }
@@ -569,11 +569,11 @@ PL_KERNEL(tell, PL_VALUE(int, slots) PL_ARRAY(int, active) PL_ARRAY(double, part
     double most = -1, worst = 0, off = 0, others = 0, sum = 0, bad = -1, contacts = 0;
     (void)item;
     for (int c = 0; c < PL_CHUNKS; c++) {
-        if (!(partial[4 * c] <= most)) {
+        if (most == most && !(partial[4 * c] <= most)) {
             most = partial[4 * c];
             worst = partial[4 * c + 1];
         }
-        if (!(partial[4 * c + 2] <= off))
+        if (off == off && !(partial[4 * c + 2] <= off))
             off = partial[4 * c + 2];
         others += partial[4 * c + 3];
         sum += energies[2 * c] + bent[2 * c];
