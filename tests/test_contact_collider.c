@@ -208,6 +208,9 @@ static void test_bad_fields(void **state)
     refuse(ctx, &def, PL_ERROR_ARGUMENT, "size[1] (half height) is -2");
     def = shape_def(PL_CAPSULE, 1, INFINITY, 0);
     refuse(ctx, &def, PL_ERROR_ARGUMENT, "size[1] (half height) is inf");
+    def = shape_def(PL_CAPSULE, 1, 1e14, 0);
+    refuse(ctx, &def, PL_ERROR_ARGUMENT,
+           "size[1] (half height) is 1e+14, expected a number in (0, 1e+09] m");
     def = good, def.shape = (pl_shape)17;
     refuse(ctx, &def, PL_ERROR_ARGUMENT, "shape is 17");
     def = good, def.pose[1] = NAN;

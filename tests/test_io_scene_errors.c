@@ -252,9 +252,9 @@ static void meshes_and_shapes(void **unused)
 
     const example shapes[] = {
         {"{\"sphere\": {\"radius\": 0}}",
-         "s.json:2: colliders[0].shape.sphere.radius: expected a number > 0 (m), got 0"},
+         "s.json:2: colliders[0].shape.sphere.radius: expected a number in (0, 1e+09] (m), got 0"},
         {"{\"sphere\": {}}", "s.json:2: colliders[0].shape.sphere: \"radius\" is missing in this "
-                             "sphere: expected a number > 0 (m)"},
+                             "sphere: expected a number in (0, 1e+09] (m)"},
         {"{\"half_space\": {\"normal\": 1}}", "s.json:2: colliders[0].shape.half_space.normal: unknown "
                                               "key in a half space; expected nothing"},
         {"{\"cone\": {}}",

@@ -108,12 +108,27 @@ static void what_touches_is_taken(void **state)
     expect(true, (obstacle){PL_SPHERE, {radius}, {0, 0, -height}, 0}, NULL);
 }
 
+/* However long and thick, the search ends, and finds what is there. */
+static void obstacles_as_large_as_can_be(void **state)
+{
+    (void)state;
+    const double most = 1e9, thick = 1e6;
+    expect(false, (obstacle){PL_CAPSULE, {0.01, most}, {0, 0, 0.05}, QUARTER},
+           "collider \"thing\" starts 0.06 m inside body \"body\", between its vertices");
+    expect(false, (obstacle){PL_BOX, {most, 0.004, most}, {0, 0.01, 0}, 0}, "starts 0.004 m inside");
+    expect(false, (obstacle){PL_CAPSULE, {most, most}, {0, 0, 0}, 0}, "inside \"thing\"");
+    expect(true, (obstacle){PL_CYLINDER, {most, most}, {0, 0, 0}, QUARTER / 3}, "inside \"thing\"");
+    expect(false, (obstacle){PL_CAPSULE, {thick, most}, {0, 0, -thick}, QUARTER}, NULL);
+    expect(false, (obstacle){PL_CAPSULE, {thick, most}, {0, 0, 1e-3 - thick}, QUARTER},
+           "0.001 m inside");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(obstacles_in_a_solid),  cmocka_unit_test(obstacles_through_a_solid),
         cmocka_unit_test(edges_in_a_plate),      cmocka_unit_test(obstacles_through_cloth),
-        cmocka_unit_test(what_touches_is_taken),
+        cmocka_unit_test(what_touches_is_taken), cmocka_unit_test(obstacles_as_large_as_can_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

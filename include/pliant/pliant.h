@@ -355,7 +355,7 @@ typedef enum pl_shape {
 typedef struct pl_collider_def {
     const char *name; /* NULL = "collider<index>" */
     pl_shape shape;
-    double size[3];         /* as the shape says */
+    double size[3];         /* as the shape says, in (0, 1e9] m */
     const pl_mesh *surface; /* for PL_MESH: its triangles, or the boundary of its tets; copied */
     double friction;        /* mu >= 0; 0 is exactly frictionless; default 0.5 */
     double pose[7];         /* default: at the origin, not turned */

@@ -75,9 +75,10 @@ static pl_status check_size(pl_context *ctx, const pl_collider_def *def)
     if ((size_t)def->shape >= sizeof sizes / sizeof *sizes)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "shape is %d, expected a pl_shape", (int)def->shape);
     for (int i = 0; i < sizes[def->shape].count; i++)
-        if (!(def->size[i] > 0.0 && isfinite(def->size[i])))
-            return pl_fail(ctx, PL_ERROR_ARGUMENT, "size[%d] (%s) is %g, expected a finite number > 0",
-                           i, sizes[def->shape].meaning[i], def->size[i]);
+        if (!(def->size[i] > 0.0 && def->size[i] <= PL_COLLIDER_LARGEST))
+            return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                           "size[%d] (%s) is %g, expected a number in (0, %g] m", i,
+                           sizes[def->shape].meaning[i], def->size[i], PL_COLLIDER_LARGEST);
     return PL_OK;
 }
 
@@ -118,6 +119,12 @@ pl_status pl_collider_create(pl_context *ctx, const pl_collider_def *def, pl_col
         pl_shape_bounds(def->shape, def->size, collider->lower, collider->upper);
     }
     collider->reach = farthest_corner(collider->lower, collider->upper);
+    if (collider->mesh && !(collider->reach <= PL_COLLIDER_LARGEST)) {
+        status = pl_fail(ctx, PL_ERROR_ARGUMENT,
+                         "surface: reaches %g m from its origin, expected at most %g m",
+                         collider->reach, PL_COLLIDER_LARGEST);
+        goto done;
+    }
     PL_CHECK(pl_ridges_create(ctx, def->shape, def->size, collider->mesh, &collider->ridges), done);
     *out = collider;
     collider = NULL;

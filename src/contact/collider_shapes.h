@@ -10,6 +10,9 @@
 #include "contact/shape_kernel.h"
 #include "core/core.h"
 
+/* m: where larger obstacles end, doubles are further apart than what touches them can bear. */
+#define PL_COLLIDER_LARGEST 1e9
+
 /* 1/length, kept finite: the curvature of a distance is unbounded at creases and centres. */
 double pl_reciprocal(double length);
 

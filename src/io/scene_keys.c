@@ -5,6 +5,8 @@
  */
 #include "io/scene_spec.h"
 
+#include "contact/collider_shapes.h"
+
 #include <stddef.h>
 
 #define AT(type, field) .offset = offsetof(type, field)
@@ -13,6 +15,7 @@
 #define NOT_NEGATIVE    .lower = 0, .upper = HUGE_VAL
 #define BETWEEN(a, b)   .lower = (a), .upper = (b)
 #define FROM(a)         .lower = (a), .upper = HUGE_VAL
+#define EXTENT          .lower = 0, .upper = PL_COLLIDER_LARGEST, .above = true
 #define UNREAD          .offset = PL_KEY_UNREAD
 #define COUNT(array)    .key_count = (int)(sizeof(array) / sizeof *(array)), .keys = (array)
 
@@ -422,17 +425,17 @@ static void collider_defaults(void *into)
 }
 
 static const pl_key sphere_keys[] = {
-    {"radius", PL_KEY_NUMBER, AT(pl_collider_source, def.size[0]), POSITIVE, .required = true,
+    {"radius", PL_KEY_NUMBER, AT(pl_collider_source, def.size[0]), EXTENT, .required = true,
      .unit = "m", .doc = "About the centre."},
 };
 static const pl_key box_shape_keys[] = {
-    {"half_extents", PL_KEY_VECTOR, AT(pl_collider_source, def.size), .length = 3, POSITIVE,
+    {"half_extents", PL_KEY_VECTOR, AT(pl_collider_source, def.size), .length = 3, EXTENT,
      .required = true, .unit = "m", .doc = "From the centre to the faces."},
 };
 static const pl_key round_keys[] = {
-    {"radius", PL_KEY_NUMBER, AT(pl_collider_source, def.size[0]), POSITIVE, .required = true,
+    {"radius", PL_KEY_NUMBER, AT(pl_collider_source, def.size[0]), EXTENT, .required = true,
      .unit = "m", .doc = "About the z axis of its frame."},
-    {"half_height", PL_KEY_NUMBER, AT(pl_collider_source, def.size[1]), POSITIVE, .required = true,
+    {"half_height", PL_KEY_NUMBER, AT(pl_collider_source, def.size[1]), EXTENT, .required = true,
      .unit = "m", .doc = "From the centre along z; without a capsule's caps."},
 };
 static const pl_spec half_space_spec = {.title = "half space"};

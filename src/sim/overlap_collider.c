@@ -7,10 +7,11 @@
 #include "core/vec.h"
 #include "mesh/bvh.h"
 
-#define FINEST  0.01  /* of a body's edges: shorter steps are not taken, thinner things not seen */
-#define REFINED 1e-3  /* of such a step: to this the place of the least is found */
-#define BLUNT   2     /* edges: what is rounder than this is left to vertices, */
-#define SINK    0.125 /* and edges and faces between them sink in by less than this part of an edge */
+#define FINEST   0.01  /* of a body's edges: shorter steps are not taken, thinner things not seen */
+#define REFINED  1e-3  /* of such a step: to this the place of the least is found */
+#define BLUNT    2     /* edges: what is rounder than this is left to vertices, */
+#define SINK     0.125 /* and edges and faces between them sink in by less than this part of an edge */
+#define ROUNDING 1e-14 /* of a ridge's length: what places along it may be off by */
 
 static void scale(double s, double x[3])
 {
@@ -31,24 +32,33 @@ static double at_part(distance_fn distance, void *user, const double *a, const d
     return distance(user, x);
 }
 
+/* How far to go from t on. Far from what is measured, distances bend by 1/here: so long a step passes
+ * over no dip that is deeper than REFINED of the shortest. A step ends in another number than t. */
+static double next_place(double t, double here, double room, double shortest)
+{
+    double straight = sqrt(8 * REFINED * shortest * fmax(here, 0));
+    return fmax(t + fmax(room, fmax(straight, shortest)), nextafter(t, INFINITY));
+}
+
 /* The least along the way from a to b if it is below `limit`, at x; otherwise `limit`. */
 static double least_along(distance_fn distance, void *user, const double *a, const double *b,
                           double shortest, double limit, double x[3])
 {
-    double unit[3], least = limit, best = -1, t = 0;
+    double unit[3], least = limit, best = -1, t = 0, reach = shortest;
     pl_sub3(b, a, unit);
     double length = pl_norm3(unit);
     scale(length > 0 ? 1 / length : 0, unit);
     for (bool last = false; !last;) {
         last = t >= length;
         double here = at_part(distance, user, a, unit, fmin(t, length), x), room = here - least;
+        double next = next_place(t, here, room, shortest);
         if (here < least)
-            least = here, best = fmin(t, length);
-        t += fmax(room, shortest);
+            least = here, best = fmin(t, length), reach = next - t;
+        t = next;
     }
     if (best < 0)
         return limit;
-    for (double step = shortest / 2; step > REFINED * shortest; step /= 2)
+    for (double step = reach / 2; step > REFINED * shortest; step /= 2)
         for (int side = -1; side <= 1; side += 2) {
             double to = fmin(fmax(best + side * step, 0), length);
             double here = at_part(distance, user, a, unit, to, x);
@@ -222,9 +232,39 @@ static bool cross_sheet(void *user, int triangle)
     return true;
 }
 
+/* The part of a ridge, which may be a million times as long as the body, that holds its place of least
+ * distance h: where a ball of radius r around the body is no farther than h + 2 r. */
+static void clip_to_body(const pair *p, double part[6])
+{
+    double lower[3], upper[3], middle[3], half[3], unit[3], to[3], from[3];
+    pl_bvh_bounds(p->bvh, lower, upper);
+    for (int k = 0; k < 3; k++) {
+        middle[k] = 0.5 * (lower[k] + upper[k]);
+        half[k] = 0.5 * (upper[k] - lower[k]);
+    }
+    memcpy(from, p->end, sizeof from);
+    memcpy(part, p->end, 6 * sizeof *part);
+    pl_sub3(p->end + 3, from, unit);
+    double length = pl_norm3(unit);
+    if (!(length > 0))
+        return;
+    scale(1 / length, unit);
+    pl_sub3(middle, from, to);
+    double foot = fmin(fmax(pl_dot3(to, unit), 0), length), radius = pl_norm3(half);
+    pl_axpy3(-foot, unit, to);
+    double reach = 2 * sqrt(radius * (pl_norm3(to) + radius)) + ROUNDING * length;
+    for (int end = 0; end < 2; end++) {
+        double t = foot + (end ? reach : -reach);
+        if (t > 0 && t < length) {
+            memcpy(part + 3 * end, from, sizeof from);
+            pl_axpy3(t, unit, part + 3 * end);
+        }
+    }
+}
+
 static pl_status find_ridge(pair *p, const pl_ridge *ridge, const double *own)
 {
-    double turn[9], x[3];
+    double turn[9], x[3], part[6];
     double allowed = p->s->harmless + (ridge->blunt > BLUNT * p->edge ? SINK * p->edge : 0);
     pl_quat_to_mat3(p->pose + 3, turn);
     for (int k = 0; k < 2; k++) {
@@ -237,7 +277,8 @@ static pl_status find_ridge(pair *p, const pl_ridge *ridge, const double *own)
     }
     double limit = ridge->radius - allowed;
     if (!p->sheet || ridge->radius > 0) {
-        double least = least_along(to_body, p, p->end, p->end + 3, FINEST * p->edge, limit, x);
+        clip_to_body(p, part);
+        double least = least_along(to_body, p, part, part + 3, FINEST * p->edge, limit, x);
         if (least < limit)
             return tell_ridge(p, x, least, ridge->radius);
     }
