@@ -2,13 +2,15 @@
 #include "cli.h"
 #include "ranks.h"
 
+#include "core/whole.h"
+
 #include <pliant/fit.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct batch_options {
     const char *out, *part;
@@ -73,18 +75,21 @@ static bool keep_going(void *user)
 /* What a rank that could not do anything says of all its environments. */
 static void fill(results *r, const cli_ranks *ranks, pl_status status, const char *message)
 {
+    char rank[48] = "";
+    if (ranks->count > 1)
+        snprintf(rank, sizeof rank, "rank %d: ", ranks->rank);
     for (int k = 0; k < r->count; k++) {
         r->status[k] = status;
         r->loss[k] = NAN;
         for (int i = 0; i < r->n; i++)
             r->values[k * r->n + i] = r->gradient[k * r->n + i] = NAN;
-        snprintf(r->message + (size_t)k * PL_POINT_MESSAGE, PL_POINT_MESSAGE, "rank %d: %s",
-                 ranks->rank, message);
+        snprintf(r->message + (size_t)k * PL_POINT_MESSAGE, PL_POINT_MESSAGE, "%s%s", rank, message);
     }
 }
 
-static void evaluate(pl_context *ctx, pl_task *task, const batch_options *o, const cli_ranks *ranks,
-                     stretch own, results *r)
+/* The status of a task that is bad as a whole; what fails otherwise is told of each environment. */
+static pl_status evaluate(pl_context *ctx, pl_task *task, const batch_options *o,
+                          const cli_ranks *ranks, stretch own, results *r)
 {
     const pl_task_points points = {.first = own.first,
                                    .count = own.count,
@@ -96,11 +101,12 @@ static void evaluate(pl_context *ctx, pl_task *task, const batch_options *o, con
                                    .status = r->status,
                                    .message = r->message};
     if (own.count == 0)
-        return;
+        return PL_OK;
     fill(r, ranks, PL_ERROR_INTERRUPTED, "interrupted");
     pl_status status = pl_task_evaluate(task, &points);
     if (status != PL_OK && status != PL_ERROR_INTERRUPTED)
         fill(r, ranks, status, pl_context_error(ctx));
+    return cli_exit_code(status) == CLI_BAD_INPUT ? status : PL_OK;
 }
 
 /* ------------------------------------------------------------------------------- writing */
@@ -139,25 +145,27 @@ static void put_csv(FILE *file, const pl_task *task, int first, const results *r
 }
 
 /* The file appears whole or not at all. */
-static int write_file(const char *path, const pl_task *task, int first, const results *r)
+static int write_file(pl_context *ctx, const char *path, const pl_task *task, int first,
+                      const results *r)
 {
-    char beside[4096];
-    if (snprintf(beside, sizeof beside, "%s.%ld", path, (long)getpid()) >= (int)sizeof beside)
-        beside[0] = '\0';
-    FILE *file = fopen(beside, "w");
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
     if (file)
         put_csv(file, task, first, r);
     bool good = file && !ferror(file);
-    good = file && fclose(file) == 0 && good && rename(beside, path) == 0;
-    if (good)
-        return CLI_OK;
-    fprintf(stderr, "pliant: error: %s: cannot write: %s\n", path, strerror(errno));
-    unlink(beside);
-    return CLI_FAILED;
+    good = file && fclose(file) == 0 && good;
+    if (!good)
+        fprintf(stderr, "pliant: error: %s: cannot be written: %s\n", path, strerror(errno));
+    else if (pl_write_whole(ctx, path, text, length) != PL_OK)
+        good = false, cli_report(ctx, PL_ERROR_FILE);
+    free(text);
+    return good ? CLI_OK : CLI_FAILED;
 }
 
 /* Everybody's results, by rank 0. */
-static int conclude(const batch_options *o, const pl_task *task, int first, const results *r)
+static int conclude(pl_context *ctx, const batch_options *o, const pl_task *task, int first,
+                    const results *r)
 {
     int failed = 0, code = CLI_OK;
     for (int k = 0; k < r->count; k++) {
@@ -181,7 +189,7 @@ static int conclude(const batch_options *o, const pl_task *task, int first, cons
         put_csv(stdout, task, first, r);
         return code;
     }
-    int written = write_file(o->out, task, first, r);
+    int written = write_file(ctx, o->out, task, first, r);
     if (written != CLI_OK)
         return written;
     printf("%d of %d environments evaluated, written to %s\n", r->count - failed, r->count, o->out);
@@ -207,31 +215,58 @@ static void gather(const cli_ranks *ranks, stretch all, size_t bytes, const void
     }
 }
 
+/* "rank 1 of 8:" before what a rank says, where there are several. */
+static void say_rank(const cli_ranks *ranks)
+{
+    if (ranks->count > 1)
+        fprintf(stderr, "pliant: rank %d of %d:\n", ranks->rank, ranks->count);
+}
+
+/* Evaluates this rank's environments; rank 0 gathers and writes them all, unless the task is bad. */
+static int share_into(pl_context *ctx, pl_task *task, const batch_options *o, const cli_ranks *ranks,
+                      stretch all, results *r, results *gathered)
+{
+    size_t number = sizeof(double), row = (size_t)r->n * number;
+    pl_status bad = evaluate(ctx, task, o, ranks, part_of(all, ranks->rank, ranks->count), r);
+    if (bad != PL_OK) {
+        say_rank(ranks);
+        cli_report(ctx, bad);
+    }
+    if (cli_ranks_least(bad == PL_OK) == 0)
+        return CLI_BAD_INPUT;
+    gather(ranks, all, row, r->values, (char *)gathered->values);
+    gather(ranks, all, number, r->loss, (char *)gathered->loss);
+    gather(ranks, all, row, r->gradient, (char *)gathered->gradient);
+    gather(ranks, all, sizeof(pl_status), r->status, (char *)gathered->status);
+    gather(ranks, all, PL_POINT_MESSAGE, r->message, gathered->message);
+    return ranks->rank == 0 ? conclude(ctx, o, task, all.first, gathered) : CLI_OK;
+}
+
 static int share(pl_context *ctx, pl_task *task, const batch_options *o, const cli_ranks *ranks,
                  stretch all)
 {
-    int code = CLI_OK, n = pl_task_value_count(task);
-    stretch own = part_of(all, ranks->rank, ranks->count);
+    int code = CLI_FAILED, n = pl_task_value_count(task);
     results r, gathered;
-    bool made = make_results(own.count, n, &r);
+    bool made = make_results(part_of(all, ranks->rank, ranks->count).count, n, &r);
     made = make_results(ranks->rank == 0 ? all.count : 0, n, &gathered) && made;
     if (!made)
         fprintf(stderr, "pliant: rank %d of %d: out of memory\n", ranks->rank, ranks->count);
-    if (cli_ranks_least(made) == 1) {
-        evaluate(ctx, task, o, ranks, own, &r);
-        size_t number = sizeof(double), row = (size_t)n * number;
-        gather(ranks, all, row, r.values, (char *)gathered.values);
-        gather(ranks, all, number, r.loss, (char *)gathered.loss);
-        gather(ranks, all, row, r.gradient, (char *)gathered.gradient);
-        gather(ranks, all, sizeof(pl_status), r.status, (char *)gathered.status);
-        gather(ranks, all, PL_POINT_MESSAGE, r.message, gathered.message);
-        code = ranks->rank == 0 ? conclude(o, task, all.first, &gathered) : CLI_OK;
-    } else {
-        code = CLI_FAILED;
-    }
+    if (cli_ranks_least(made) == 1)
+        code = share_into(ctx, task, o, ranks, all, &r, &gathered);
     free_results(&r);
     free_results(&gathered);
     return code;
+}
+
+/* Whether the results can go where they are wanted, before they are computed. */
+static bool has_place(pl_context *ctx, const batch_options *o)
+{
+    char *place = NULL;
+    bool good = !o->out || pl_whole_place(ctx, o->out, &place) == PL_OK;
+    pl_free(ctx, place);
+    if (!good)
+        cli_report(ctx, PL_ERROR_FILE);
+    return good;
 }
 
 static int batch(const char *path, const batch_options *o, const cli_ranks *ranks, stretch all)
@@ -241,25 +276,34 @@ static int batch(const char *path, const batch_options *o, const cli_ranks *rank
     pl_status status = ctx ? pl_task_load(ctx, path, o->set.count, o->set.items, &task) : PL_OK;
     int code = !ctx ? CLI_FAILED : status != PL_OK ? cli_exit_code(status) : CLI_OK;
     cli_catch_interrupt();
-    if (status != PL_OK && ranks->count > 1)
-        fprintf(stderr, "pliant: rank %d of %d:\n", ranks->rank, ranks->count);
-    if (status != PL_OK)
+    if (status != PL_OK) {
+        say_rank(ranks);
         cli_report(ctx, status);
-    if (cli_ranks_least(task ? 1 : 0) == 1)
+    }
+    bool ready = task && (ranks->rank > 0 || has_place(ctx, o));
+    if (cli_ranks_least(ready) == 1)
         code = share(ctx, task, o, ranks, all);
     else if (code == CLI_OK)
-        code = CLI_FAILED; /* another rank said why */
+        code = CLI_FAILED; /* somebody said why */
     pl_task_destroy(task);
     pl_context_destroy(ctx);
     return code;
 }
 
+/* A whole number from 1 on, and *end what follows it; 0 if it is none that an int holds. */
+static int take_count(const char *text, char **end)
+{
+    errno = 0;
+    long value = strtol(text, end, 10);
+    return errno == 0 && value >= 1 && value <= INT_MAX ? (int)value : 0;
+}
+
 /* "K/N" as the K-th of N parts: false if it is not that. */
 static bool take_part(const char *text, stretch *all)
 {
-    int index, parts, end = 0;
-    if (sscanf(text, "%d/%d%n", &index, &parts, &end) < 2 || text[end] || parts < 1 || index < 1 ||
-        index > parts)
+    char *slash, *end;
+    int index = take_count(text, &slash), parts = *slash == '/' ? take_count(slash + 1, &end) : 0;
+    if (index < 1 || index > parts || *end)
         return false;
     *all = part_of(*all, index - 1, parts);
     return true;
@@ -274,7 +318,8 @@ int cmd_batch(int argc, char **argv)
         {"part", CLI_TEXT, &o.part, "K/N", "only the K-th of N parts, from 1: for job arrays"},
         {"workers", CLI_INT, &o.workers, "N",
          "environments at the same time; 0 = one per core, or under mpirun one per rank"},
-        {"out", CLI_TEXT, &o.out, "FILE", "the results, CSV; stdout by default"},
+        {"out", CLI_TEXT, &o.out, "FILE",
+         "the results, CSV, in the place of such a file; stdout by default"},
         {"device", CLI_TEXT, &o.device, "NAME", "cpu, or an OpenCL device (info --devices)"},
         {"set", CLI_LIST, &o.set, "PATH=VALUE",
          "change the task: steps=50, or its scene: scene.time_step=0.005"},

@@ -39,14 +39,14 @@ prints '1 of 4 environments evaluated, written to crash.csv'
 grep -q '^0,ok,' crash.csv || fail "environment 0 is lost: $(cat crash.csv)"
 grep -q '^3,no convergence,nan,.*,nan,nan,"' crash.csv || fail "environment 3 is not told of: $(cat crash.csv)"
 
-# What all of them have in common is said once.
+# A start that none of them can have is said once, and nothing is written.
 echo '4,0,0,0' >target.csv
 sed 's/0, 0, 0.001/0, 0, -0.02/' scene.json >sunk.json
 sed -e 's/scene.json/sunk.json/' -e 's/, "true": [0-9.e]*//' -e 's/"positions"/"centre_of_mass", "target": "target.csv"/' \
     task.json >sunk_task.json
-expect 3 batch sunk_task.json --environments 3
-says 'pliant: environments 0 to 2: '
-[ "$(grep -c '^pliant: environment' err)" = 1 ] || fail "more than once: $(cat err)"
+expect 3 batch sunk_task.json --environments 3 --out sunk.csv
+says 'pliant: error: sunk_task.json: vertex 0 of body "block", the deepest of 9, starts 0.02 m inside'
+[ "$(wc -l <err)" = 1 ] && [ ! -e sunk.csv ] || fail "more than once, or rows"
 
 # What is wrong is said.
 expect 2 batch task.json
@@ -56,7 +56,27 @@ says "--part: expected K/N with 1 <= K <= N, got '5/4'"
 expect 3 batch missing.json --environments 2
 says missing.json
 expect 1 batch task.json --environments 2 --out nowhere/results.csv
-says 'nowhere/results.csv: cannot write'
+says 'nowhere/results.csv: cannot be created: No such file'
+for part in 1/99999999999 99999999999/99999999999 0/3 1/ 1/3x /3; do
+    expect 2 batch task.json --environments 4 --part $part
+    says "--part: expected K/N with 1 <= K <= N, got '$part'"
+done
+
+# Only a file is replaced, or the file that a link leads to; all else is refused before anything is computed.
+mkfifo pipe
+expect 1 batch task.json --environments 2 --out pipe
+says 'pipe: cannot be replaced: it is a pipe, not a file'
+[ -p pipe ] || fail "the pipe is gone"
+cp one.csv real.csv
+ln -s real.csv link.csv
+expect 0 batch task.json --environments 2 --out link.csv
+[ -L link.csv ] && [ "$(wc -l <real.csv)" = 3 ] || fail "not the file that the link leads to"
+
+# A task that environments cannot be drawn from is refused as one, and nothing is written.
+sed 's/"lower": 0, "upper": 1/"lower": 0/' task.json >unbounded.json
+expect 3 batch unbounded.json --environments 3 --out unbounded.csv
+says 'pliant: error: unbounded.json: unknown "push": expected "lower" and "upper", between which'
+[ ! -e unbounded.csv ] || fail "rows of a bad task: $(cat unbounded.csv)"
 
 # The stiffness of every cloth of a batch; the table of batches.
 expect 0 suite cloth_batch --vertices 20 --environments 3 --out suite

@@ -14,6 +14,21 @@ expect 0 mesh bunny --vertices 300 -o bunny.msh
 prints "dihedral angles"
 expect 0 info bunny.msh
 prints "group feet: "
+mkfifo pipe.msh
+ln -s pipe.msh to_pipe.msh
+ln -s bunny.msh to_bunny.msh
+ln -s nowhere/bunny.msh to_nothing.msh
+for place in pipe.msh to_pipe.msh; do
+    expect 1 mesh bunny --vertices 300 -o $place
+    says "$place: cannot be replaced: it is a pipe, not a file"
+    [ -p $place ] || fail "$place is gone"
+done
+expect 1 mesh bunny --vertices 300 -o to_nothing.msh
+says 'to_nothing.msh: cannot be replaced: a link that leads nowhere: No such file'
+expect 0 mesh bunny --vertices 400 -o to_bunny.msh
+[ -L to_bunny.msh ] || fail "the link is gone"
+expect 0 info bunny.msh
+prints "solid, 4"
 expect 0 mesh bunny --vertices 300 --out bunny.vtu --json
 prints '"groups": {'
 prints '"ears": {'

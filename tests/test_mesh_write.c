@@ -149,7 +149,8 @@ static void test_bad_places(void **state)
     assert_contains(pl_context_error(ctx), "none/a.msh: cannot be written: No such file");
     assert_int_equal(mkdir(test_file(&folder, "dir.vtu"), 0700), 0);
     assert_int_equal(pl_mesh_write(ctx, mesh, test_file(&folder, "dir.vtu")), PL_ERROR_FILE);
-    assert_contains(pl_context_error(ctx), "dir.vtu: cannot be put in place");
+    assert_contains(pl_context_error(ctx),
+                    "dir.vtu: cannot be replaced: it is a directory, not a file");
     assert_int_equal(test_folder_count(&folder), 1);
     pl_mesh_free(ctx, mesh);
     test_folder_remove(&folder);

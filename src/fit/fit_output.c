@@ -2,6 +2,7 @@
  */
 #include "fit/fit.h"
 
+#include "core/whole.h"
 #include "io/report_text.h"
 
 #include <stdio.h>

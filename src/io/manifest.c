@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "io/manifest.h"
 
+#include "core/whole.h"
 #include "mesh/scan.h"
 
 #include <fcntl.h>

@@ -9,6 +9,8 @@
  */
 #include "io/plot.h"
 
+#include "core/whole.h"
+
 static const char ink[] = "#333333", faint[] = "#dcdcdc";
 
 #define X_MARGIN 0.015 /* of the range, at each end */

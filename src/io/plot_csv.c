@@ -1,6 +1,8 @@
 /* Histories as comma-separated values. */
 #include "io/plot.h"
 
+#include "core/whole.h"
+
 void pl_csv_name(pl_text *t, const char *name)
 {
     if (!strpbrk(name, ",\"\r\n")) {

@@ -6,6 +6,8 @@
  */
 #include "io/report.h"
 
+#include "core/whole.h"
+
 pl_report_def pl_report_def_default(void)
 {
     return (pl_report_def){

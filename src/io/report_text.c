@@ -1,11 +1,8 @@
-/* Growing text, escaping, base64 and files that appear whole: see report_text.h. */
+/* Growing text, escaping, base64: see report_text.h. */
 #include "io/report_text.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <unistd.h>
 
 void pl_text_free(pl_text *text)
 {
@@ -184,49 +181,6 @@ void pl_superscript(char *out, int exponent)
     strcpy(out, exponent < 0 ? "⁻" : "");
     for (int place = size >= 100 ? 100 : size >= 10 ? 10 : 1; place > 0; place /= 10)
         strcat(out, digits[size / place % 10]);
-}
-
-static bool write_all(int file, const char *bytes, size_t count)
-{
-    while (count > 0) {
-        ssize_t written = write(file, bytes, count);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes += written;
-        count -= (size_t)written;
-    }
-    return true;
-}
-
-pl_status pl_write_whole(pl_context *ctx, const char *path, const void *bytes, size_t count)
-{
-    pl_status status = PL_OK;
-    size_t length = strlen(path) + 64;
-    char *temporary = pl_alloc(ctx, length, 1);
-    if (!temporary)
-        return PL_ERROR_MEMORY;
-    int file = -1;
-    for (int attempt = 0; file < 0 && attempt < 100; attempt++) {
-        snprintf(temporary, length, "%s.%ld-%d.part", path, (long)getpid(), attempt);
-        file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file < 0 && errno != EEXIST)
-            break;
-    }
-    if (file < 0) {
-        status = pl_fail(ctx, PL_ERROR_FILE, "%s: cannot be created: %s", path, strerror(errno));
-        goto done;
-    }
-    bool good = write_all(file, bytes, count);
-    good = close(file) == 0 && good;
-    if (!good || rename(temporary, path) != 0) {
-        status = pl_fail(ctx, PL_ERROR_FILE, "%s: cannot be written: %s", path, strerror(errno));
-        unlink(temporary);
-    }
-done:
-    pl_free(ctx, temporary);
-    return status;
 }
 
 bool pl_colour_parse(const char *text, unsigned char rgb[3])

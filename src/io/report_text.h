@@ -40,9 +40,6 @@ void pl_superscript(char *out, int exponent);
  */
 unsigned pl_utf8_next(const char **string);
 
-/* Puts the bytes in a new file beside `path`, then renames it over `path`. */
-pl_status pl_write_whole(pl_context *ctx, const char *path, const void *bytes, size_t count);
-
 /* Whether text is "#rrggbb"; rgb (may be NULL) gets the three bytes. */
 bool pl_colour_parse(const char *text, unsigned char rgb[3]);
 /* The Okabe-Ito palette in an order that suits lines on white and on black; index wraps. */

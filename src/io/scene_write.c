@@ -3,6 +3,7 @@
  * start of every vertex, parameters as they are now. What a definition holds is written by the tables
  * of scene_keys.c, where it is not the default; parameters go by the name of their channel.
  */
+#include "core/whole.h"
 #include "io/report_text.h"
 #include "io/scene_spec.h"
 #include "sim/scene.h"

@@ -1,6 +1,8 @@
 /* Writing a file whole or not at all: see output.h. */
 #include "mesh/output.h"
 
+#include "core/whole.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,15 +16,15 @@ static pl_status fail_writing(pl_output *output, const char *what, int error)
                    strerror(error));
 }
 
-/* Creates a new file beside `path`; other processes and threads take other numbers. */
+/* Creates a new file beside its place; other processes and threads take other numbers. */
 static pl_status create_temporary(pl_output *output)
 {
-    size_t size = strlen(output->path) + 64;
+    size_t size = strlen(output->place) + 64;
     output->temporary = pl_alloc(output->ctx, size, 1);
     if (!output->temporary)
         return PL_ERROR_MEMORY;
     for (int attempt = 0; output->file < 0; attempt++) {
-        snprintf(output->temporary, size, "%s.%ld-%d.tmp", output->path, (long)getpid(), attempt);
+        snprintf(output->temporary, size, "%s.%ld-%d.tmp", output->place, (long)getpid(), attempt);
         output->file = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (output->file < 0 && (errno != EEXIST || attempt == 1000))
             return fail_writing(output, "written", errno);
@@ -38,12 +40,14 @@ static void release(pl_output *output)
     }
     pl_free(output->ctx, output->buffer);
     pl_free(output->ctx, output->temporary);
+    pl_free(output->ctx, output->place);
 }
 
 pl_status pl_output_open(pl_context *ctx, const char *path, pl_output *output)
 {
     pl_status status = PL_OK;
     *output = (pl_output){.ctx = ctx, .path = path, .file = -1};
+    PL_CHECK(pl_whole_place(ctx, path, &output->place), failed);
     PL_NEW(ctx, output->buffer, BUFFER_SIZE, failed);
     output->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!output->plain) {
@@ -106,7 +110,7 @@ pl_status pl_output_close(pl_output *output, pl_status status)
         status = fail_writing(output, "written", errno);
     if (close(output->file) != 0 && status == PL_OK)
         status = fail_writing(output, "written", errno);
-    if (status == PL_OK && rename(output->temporary, output->path) != 0)
+    if (status == PL_OK && rename(output->temporary, output->place) != 0)
         status = fail_writing(output, "put in place", errno);
     if (status != PL_OK)
         unlink(output->temporary);

@@ -12,7 +12,8 @@
 typedef struct pl_output {
     pl_context *ctx;
     const char *path;
-    char *temporary; /* its name */
+    char *place;     /* where it goes: there, or to what is there as a link leads to */
+    char *temporary; /* its name until then */
     int file;
     char *buffer;
     size_t used;
