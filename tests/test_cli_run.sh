@@ -36,7 +36,7 @@ expect 2 run -x a.json
 # --- a start that cannot be meant
 sunk=(--steps 1 --threads 1 --set 'bodies[0].transform={"translate": [0, 0, -0.01]}')
 expect 3 run "$scenes/slope.json" "${sunk[@]}"
-says "error: vertex"
+says "error: $scenes/slope.json: vertex"
 says "m inside \"slope\": move them apart, or set bring_out"
 expect 0 run "$scenes/slope.json" "${sunk[@]}" --set bring_out=true
 

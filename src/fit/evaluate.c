@@ -83,7 +83,8 @@ static pl_rollout_def rollout_def(pl_evaluation *e, int steps)
 
 static pl_status make_sim(pl_evaluation *e)
 {
-    return e->sim ? PL_OK : pl_sim_create(e->task->scene, &e->sim);
+    pl_status status = e->sim ? PL_OK : pl_sim_create(e->task->scene, &e->sim);
+    return status == PL_OK ? PL_OK : pl_fail_within(e->task->ctx, status, "%s", e->task->path);
 }
 
 pl_status pl_evaluation_advance(pl_evaluation *e, int steps)

@@ -132,7 +132,10 @@ static pl_status make(evaluation *v)
     pl_task *task = v->task;
     int count = v->points->count;
     pl_batch_def def = {.environments = count, .workers = v->points->workers};
-    PL_CHECK(pl_batch_create(task->scene, &def, &v->batch), done);
+    if ((status = pl_batch_create(task->scene, &def, &v->batch)) != PL_OK) {
+        pl_fail_within(task->ctx, status, "%s", task->path);
+        goto done;
+    }
     PL_CHECK(pl_batch_gradient_create(v->batch, task->steps, task->wanted, &v->gradient), done);
     PL_NEW(task->ctx, v->x, (size_t)count * (size_t)task->n, done);
     PL_NEW(task->ctx, v->infos, count, done);
