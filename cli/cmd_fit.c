@@ -14,6 +14,7 @@ typedef struct fit_options {
     const char *out;
     int threads;
     cli_list set;
+    const char *device;
     bool resume, no_report, json, schema, verbose;
 } fit_options;
 
@@ -204,6 +205,7 @@ int cmd_fit(int argc, char **argv)
          "checkpoint, history.csv, result.json, report.html go here"},
         {"resume", CLI_FLAG, &options.resume, NULL, "go on from DIR's checkpoint, bit for bit"},
         {"no-report", CLI_FLAG, &options.no_report, NULL, "no report.html and no pictures"},
+        {"device", CLI_TEXT, &options.device, "NAME", "cpu, or an OpenCL device (info --devices)"},
         {"set", CLI_LIST, &options.set, "PATH=VALUE",
          "change the task: optimizer.iterations=5, or its scene: scene.bodies[0].material.young=2e5"},
         {"threads", CLI_INT, &options.threads, "N", "worker threads; 0 = one per core"},
@@ -237,6 +239,10 @@ int cmd_fit(int argc, char **argv)
         return cli_usage(&command, "--threads cannot be negative");
     if (options.resume && !options.out)
         return cli_usage(&command, "--resume needs --out");
+    char device[CLI_SHORTHAND];
+    code = cli_shorthand(&command, &options.set, "scene.device", options.device, device);
+    if (code >= 0)
+        return code;
     pl_context *ctx = cli_context(options.threads, options.verbose);
     if (!ctx)
         return CLI_FAILED;

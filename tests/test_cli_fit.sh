@@ -76,6 +76,10 @@ says "mine/result.json: exists already"
 expect 3 fit none.json
 expect 3 fit "$task" --set optimizer.method=magic
 grep -q 'levenberg_marquardt' err || fail "the choices are not named"
+expect 3 fit "$task" --device nowhere
+says 'device "nowhere"'
+expect 3 fit "$task" --set 'scene.bodies[0].transform={"translate": [0, 0, -0.01]}'
+says "$task: vertex"
 expect 2 fit
 expect 2 fit "$task" --resume
 expect 2 suite no_such_task
