@@ -7,6 +7,7 @@
 #include <pliant/check.h>
 
 #include <math.h>
+#include <string.h>
 
 typedef struct check_options {
     const char *loss, *wrt;
@@ -111,6 +112,16 @@ static int conclude(const char *path, const check_options *options, const pl_che
     return r->failed > 0 ? CLI_FAILED : r->unresolved > 0 ? CLI_NO_CONVERGENCE : CLI_OK;
 }
 
+/* What devices refuse where it is not zero: moving it from there is not asked for unless by name. */
+static void leave_out_uncovered(const pl_scene *scene, check_options *options)
+{
+    const char *device = pl_scene_get_def(scene).device;
+    if (options->wrt || !device || strcmp(device, "cpu") == 0)
+        return;
+    options->def.wanted &= ~(PL_BIT(PL_VISCOSITY) | PL_BIT(PL_YEOH2) | PL_BIT(PL_YEOH3));
+    fprintf(stderr, "pliant: left out: viscosity, yeoh2 and yeoh3, which devices do not cover\n");
+}
+
 static int check(const char *path, check_options *options, pl_context *ctx)
 {
     cli_simulation s;
@@ -119,6 +130,7 @@ static int check(const char *path, check_options *options, pl_context *ctx)
     int code = cli_simulation_open(ctx, path, &options->set, &s);
     if (code == CLI_OK) {
         cli_loss_find(options->loss, options->def.steps, s.state, &loss);
+        leave_out_uncovered(s.scene, options);
         options->def.loss = cli_loss_term;
         options->def.loss_user = &loss;
         options->def.progress = show_progress;

@@ -43,6 +43,13 @@ prints '"failed": 0'
 prints '"slip_steps": 3'
 expect 0 check "$scenes/trunk.json" $few --wrt cable_length,cable_compliance
 prints "0 of 2 comparisons wrong"
+# Without --wrt a device is not asked for what it does not cover.
+expect 0 check "$scenes/slope.json" $few --steps 1 --device reference
+says "pliant: left out: viscosity, yeoh2 and yeoh3, which devices do not cover"
+prints "friction "
+expect 3 check "$scenes/slope.json" $few --device reference --wrt viscosity
+says "devices do not cover viscosity"
+[ "$(wc -l <err)" = 1 ] || fail "says that something is left out"
 expect 2 check "$scenes/slope.json" --wrt nothing
 expect 3 check "$scenes/slope.json" $few --wrt friction,bending # nothing compared is nothing shown
 says "the scene has no bending to check"
