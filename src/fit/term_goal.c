@@ -43,15 +43,31 @@ done:
     return status;
 }
 
+/* That a path which says the last step reaches the first. */
+static pl_status check_path(const pl_task *task, const pl_document *document, const json_t *path,
+                            const pl_place *place, const pl_term_source *source, range r)
+{
+    const pl_place here = {place, "path", 0};
+    double step = task->scene->params.values->def.time_step;
+    if (!path || source->last_step || r.last >= r.first)
+        return PL_OK;
+    return pl_document_fail(document, &here, PL_ERROR_ARGUMENT,
+                            "ends at %g s, before step %d, the first that counts, at %g s",
+                            key_time(path, json_array_size(path) - 1), r.first, r.first * step);
+}
+
 static pl_status choose_steps(pl_task *task, const pl_document *document, const json_t *object,
                               const pl_place *place, const pl_term_source *source, pl_loss_term *term)
 {
     pl_status status = PL_OK;
     const json_t *list = json_object_get(object, "steps");
-    range r = default_range(task, json_object_get(object, "path"), source->every, term);
+    const json_t *path = json_object_get(object, "path");
+    range r = default_range(task, path, source->every, term);
     int last = 0;
     r.first = source->first_step ? source->first_step : r.first;
     r.last = source->last_step ? source->last_step : r.last;
+    if (!list)
+        PL_TRY(check_path(task, document, path, place, source, r));
     if (!list && (r.first > r.last || r.last > task->steps))
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
                                 "expected steps up to %d, the task's last, got %d to %d", task->steps,

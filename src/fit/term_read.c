@@ -335,7 +335,8 @@ static pl_status choose_source(const pl_document *document, const json_t *object
                                    source->relative || source->within > 0))
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
                                 "first_step, last_step, every, relative and within go with goals: "
-                                "\"path\", \"keep\", \"distance\"");
+                                "\"path\", \"keep\", \"distance\"; the rows of a \"target\" say "
+                                "their steps, and of a simulated one \"steps\" does");
     if (term->source == PL_TARGET_AHEAD && length == 0)
         return pl_document_fail(document, place, PL_ERROR_ARGUMENT,
                                 "\"along\" is missing: which way is \"distance\"?");
