@@ -130,6 +130,8 @@ static void scene_keys(void **unused)
         {"\"friction\": [{\"body\": \"box\", \"collider\": \"floor\", \"value\": 1},\n"
          "{\"body\": 0, \"collider\": 0, \"value\": 0.5}],",
          "s.json:4: friction[1]: friction[0] is of the same two"},
+        {"\"body_pairs\": [{\"body\": 0, \"to_body\": \"nobody\", \"contact\": true}],",
+         "s.json:3: body_pairs[0].to_body: there is no body named \"nobody\"; the scene has \"box\""},
         {"\"body_pairs\": [{\"body\": 0, \"to_body\": 0, \"contact\": true},\n"
          "{\"body\": \"box\", \"to_body\": \"box\", \"contact\": false}],",
          "s.json:4: body_pairs[1]: body_pairs[0] is of the same two"},

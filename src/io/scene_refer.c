@@ -34,7 +34,8 @@ pl_status pl_refer(const pl_document *document, const json_t *object, const char
         json_int_t value = json_integer_value(reference);
         if (value < 0 || value >= count)
             return pl_document_fail(document, &here, PL_ERROR_ARGUMENT,
-                                    "there is no %s %d: the scene has %d", key, (int)value, count);
+                                    "there is no %s %d: the scene has %d", default_name, (int)value,
+                                    count);
         *index = (int)value;
         return PL_OK;
     }
@@ -47,8 +48,8 @@ pl_status pl_refer(const pl_document *document, const json_t *object, const char
     }
     char known[256];
     describe_names(items, default_name, known, sizeof known);
-    return pl_document_fail(document, &here, PL_ERROR_ARGUMENT, "there is no %s named \"%s\"%s", key,
-                            json_string_value(reference), known);
+    return pl_document_fail(document, &here, PL_ERROR_ARGUMENT, "there is no %s named \"%s\"%s",
+                            default_name, json_string_value(reference), known);
 }
 
 /* ------------------------------------------------------------------------------- tables over time */
