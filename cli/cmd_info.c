@@ -2,6 +2,8 @@
 #include "cli.h"
 #include "json.h"
 
+#include "sim/scene.h"
+
 #include <pliant/shape.h>
 
 #include <string.h>
@@ -10,6 +12,8 @@
 static const char *const shape_names[] = {
     [PL_HALF_SPACE] = "half space", [PL_SPHERE] = "sphere",   [PL_BOX] = "box",
     [PL_CYLINDER] = "cylinder",     [PL_CAPSULE] = "capsule", [PL_MESH] = "mesh"};
+static const char *const integrator_names[] = {
+    [PL_EULER] = "euler", [PL_BDF2] = "bdf2", [PL_TR_BDF2] = "tr_bdf2"};
 
 static void print_groups(const pl_mesh *mesh)
 {
@@ -72,23 +76,77 @@ static int describe_mesh(pl_context *ctx, const char *path, bool json)
 
 /* ------------------------------------------------------------------------------- scenes */
 
+/* How bodies a <= b touch; whether that is not as the scene's body_contact and body_friction say. */
+typedef struct body_pair {
+    const char *name[2];
+    bool contact, own;
+    double friction;
+} body_pair;
+
+static body_pair pair_of(const pl_scene *scene, int a, int b)
+{
+    pl_scene_def def = pl_scene_get_def(scene);
+    int at = a * scene->body_count + b;
+    body_pair p = {.name = {scene->bodies[a].name, scene->bodies[b].name},
+                   .contact = scene->touches[at],
+                   .friction = scene->params.values->of[PL_BODY_FRICTION][at]};
+    p.own = (a != b && p.contact != def.body_contact) || p.friction != def.body_friction;
+    return p;
+}
+
+static json_t *pairs_json(const pl_scene *scene)
+{
+    json_t *pairs = json_array();
+    for (int a = 0; a < scene->body_count; a++)
+        for (int b = a; b < scene->body_count; b++) {
+            body_pair p = pair_of(scene, a, b);
+            if (p.own)
+                json_array_append_new(pairs, json_pack("{s:s, s:s, s:b, s:f}", "body", p.name[0],
+                                                       "to_body", p.name[1], "contact", p.contact,
+                                                       "friction", p.friction));
+        }
+    return pairs;
+}
+
+/* Of bodies that touch or could: all of them, and pairs that differ. */
+static void print_pairs(const pl_scene *scene)
+{
+    pl_scene_def def = pl_scene_get_def(scene);
+    if (scene->body_count > 1 && def.body_contact)
+        printf("bodies touch each other, friction %g\n", def.body_friction);
+    else if (scene->body_count > 1)
+        printf("bodies pass through each other\n");
+    for (int a = 0; a < scene->body_count; a++)
+        for (int b = a; b < scene->body_count; b++) {
+            body_pair p = pair_of(scene, a, b);
+            if (p.own && p.contact)
+                printf("bodies %s and %s: touch, friction %g\n", p.name[0], p.name[1], p.friction);
+            else if (p.own)
+                printf("bodies %s and %s: pass through each other\n", p.name[0], p.name[1]);
+        }
+}
+
 static json_t *scene_json(const char *path, const pl_scene *scene, const pl_scene_file_info *file)
 {
     pl_scene_info info = pl_scene_get_info(scene);
     json_t *bodies = json_array();
     pl_body_info body;
     for (int b = 0; b < info.body_count && pl_scene_body(scene, b, &body) == PL_OK; b++)
-        json_array_append_new(bodies,
-                              json_pack("{s:s, s:s, s:i, s:i, s:f, s:o}", "name", body.name, "kind",
-                                        body.cloth ? "cloth" : "solid", "vertices", body.vertex_count,
-                                        "elements", body.element_count, "mass", body.mass, "groups",
-                                        cli_json_groups(body.mesh)));
-    json_t *out =
-        json_pack("{s:s, s:s, s:f, s:i, s:i, s:i, s:f, s:i, s:i, s:i, s:i, s:o}", "file", path, "name",
-                  file->name, "time_step", pl_scene_get_def(scene).time_step, "steps", file->steps,
-                  "vertices", info.vertex_count, "elements", info.element_count, "mass", info.mass,
-                  "pins", info.pin_count, "forces", info.force_count, "wind", info.wind_count,
-                  "colliders", info.collider_count, "bodies", bodies);
+        json_array_append_new(
+            bodies, json_pack("{s:s, s:s, s:i, s:i, s:f, s:b, s:f, s:o}", "name", body.name, "kind",
+                              body.cloth ? "cloth" : "solid", "vertices", body.vertex_count, "elements",
+                              body.element_count, "mass", body.mass, "self_contact",
+                              pair_of(scene, b, b).contact, "contact_offset",
+                              scene->bodies[b].contact_offset, "groups", cli_json_groups(body.mesh)));
+    pl_scene_def def = pl_scene_get_def(scene);
+    json_t *out = json_pack(
+        "{s:s, s:s, s:f, s:s, s:s, s:b, s:f, s:o, s:i, s:i, s:i, s:f, s:i, s:i, s:i, s:i, s:o}", "file",
+        path, "name", file->name, "time_step", def.time_step, "integrator",
+        integrator_names[def.integrator], "device", def.device ? def.device : "cpu", "body_contact",
+        def.body_contact, "body_friction", def.body_friction, "body_pairs", pairs_json(scene), "steps",
+        file->steps, "vertices", info.vertex_count, "elements", info.element_count, "mass", info.mass,
+        "pins", info.pin_count, "forces", info.force_count, "wind", info.wind_count, "colliders",
+        info.collider_count, "bodies", bodies);
     for (int o = PL_OWNER_ATTACHMENT; o < PL_OWNER_COUNT; o++) {
         char key[32];
         snprintf(key, sizeof key, "%ss", pl_owner_name((pl_owner)o));
@@ -107,13 +165,20 @@ static void print_scene(const char *path, const pl_scene *scene, const pl_scene_
     for (int o = PL_OWNER_ATTACHMENT; o < PL_OWNER_COUNT; o++)
         if (pl_scene_owner_count(scene, (pl_owner)o) > 0)
             printf(", %ss: %d", pl_owner_name((pl_owner)o), pl_scene_owner_count(scene, (pl_owner)o));
-    printf("\n");
+    pl_scene_def def = pl_scene_get_def(scene);
+    printf("\nintegrator %s, device %s\n", integrator_names[def.integrator],
+           def.device ? def.device : "cpu");
     pl_body_info body;
     for (int b = 0; b < info.body_count && pl_scene_body(scene, b, &body) == PL_OK; b++) {
-        printf("body %s: %s, %d vertices, %d elements, %.6g kg\n", body.name,
-               body.cloth ? "cloth" : "solid", body.vertex_count, body.element_count, body.mass);
+        printf("body %s: %s, %d vertices, %d elements, %.6g kg%s", body.name,
+               body.cloth ? "cloth" : "solid", body.vertex_count, body.element_count, body.mass,
+               pair_of(scene, b, b).contact ? ", touches itself" : "");
+        if (scene->bodies[b].contact_offset > 0)
+            printf(", contact offset %g m", scene->bodies[b].contact_offset);
+        printf("\n");
         print_groups(body.mesh);
     }
+    print_pairs(scene);
     pl_collider_def collider;
     for (int c = 0; c < info.collider_count && pl_scene_collider(scene, c, &collider) == PL_OK; c++)
         printf("collider %s: %s%s, friction %g\n", collider.name, collider.table.count ? "moving " : "",

@@ -130,6 +130,27 @@ prints "solid, 100 vertices, 240 tets"
 prints "m^3"
 expect 0 info "$scenes/slope.json" --json
 prints '"name": "block"'
+prints '"self_contact": false'
+cat >pair.json <<'SCENE'
+{"version": 1, "integrator": "bdf2", "device": "reference", "body_friction": 0.3,
+ "bodies": [{"name": "a", "mesh": {"box": {"size": [1, 1, 1], "cell": 1}}, "self_contact": true},
+            {"name": "b", "mesh": {"box": {"size": [1, 1, 1], "cell": 1}}, "contact_offset": 0.01,
+             "transform": {"translate": [2, 0, 0]}},
+            {"name": "c", "mesh": {"box": {"size": [1, 1, 1], "cell": 1}}, "transform": {"translate": [4, 0, 0]}}],
+ "body_pairs": [{"body": "a", "to_body": "b", "friction": 0.8}, {"body": "a", "to_body": "c", "contact": false}]}
+SCENE
+expect 0 info pair.json
+prints "integrator bdf2, device reference"
+prints "body a: solid, 8 vertices, 5 elements, 1000 kg, touches itself"
+prints "body b: solid, 8 vertices, 5 elements, 1000 kg, contact offset 0.01 m"
+prints "bodies touch each other, friction 0.3"
+prints "bodies a and b: touch, friction 0.8"
+prints "bodies a and c: pass through each other"
+[ "$(grep -c '^bodies ' out.txt)" = 3 ] || fail "pairs: $(cat out.txt)"
+expect 0 info pair.json --json
+for line in '"integrator": "bdf2"' '"device": "reference"' '"body_friction": 0.29' '"to_body": "c"' '"self_contact": true'; do
+    prints "$line"
+done
 
 # --- a full disk: an error, nothing left behind
 code=0
