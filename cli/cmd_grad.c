@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct grad_options {
     const char *loss, *wrt;
@@ -23,7 +24,7 @@ typedef struct grad_options {
 /* One line of the result: the sum over an owner's entries, component by component. */
 typedef struct grad_row {
     const char *kind;
-    char unit[32], owner[128];
+    char unit[32], owner[192];
     int entries; /* numbers behind the sum, of each component */
     int width;
     double sum[6];
@@ -56,8 +57,9 @@ static void add_row(grad_table *table, const pl_channel_info *of, const char *ow
     }
     grad_row *row = &table->rows[table->count++];
     *row = (grad_row){.kind = of->name, .entries = part.blocks * part.rows, .width = part.width};
-    snprintf(row->unit, sizeof row->unit, "1%s%s%s", *of->unit ? "/(" : "", of->unit,
-             *of->unit ? ")" : "");
+    bool product = strpbrk(of->unit, " /");
+    snprintf(row->unit, sizeof row->unit, "1%s%s%s%s", *of->unit ? "/" : "", product ? "(" : "",
+             of->unit, product ? ")" : "");
     snprintf(row->owner, sizeof row->owner, "%s", owner);
     for (int b = 0; b < part.blocks; b++)
         for (int i = 0; i < part.rows * part.width; i++) {
@@ -111,6 +113,13 @@ static void owner_rows(const pl_scene *scene, const pl_gradient *g, pl_channel c
     }
 }
 
+/* A column that a text fits into as well. */
+static int wider(int column, const char *text)
+{
+    int length = (int)strlen(text);
+    return length > column ? length : column;
+}
+
 static void print_text(const char *loss, const pl_adjoint_info *a, const pl_rollout *rollout,
                        const grad_table *table)
 {
@@ -121,13 +130,19 @@ static void print_text(const char *loss, const pl_adjoint_info *a, const pl_roll
            a->iterations, a->factorizations, a->residual, a->error, a->milliseconds / steps);
     printf("tape: at most %.2f MB, %d steps run again\n\n", 1e-6 * (double)pl_rollout_bytes(rollout),
            a->recomputed);
-    printf("%-14s %-22s %8s %12s  %s\n", "of", "owner", "entries", "norm", "sum");
+    int kind = 14, owner = 22;
+    for (int r = 0; r < table->count; r++) {
+        kind = wider(kind, table->rows[r].kind);
+        owner = wider(owner, table->rows[r].owner);
+    }
+    printf("%-*s %-*s %8s %12s  %s\n", kind, "of", owner, "owner", "entries", "norm", "sum");
     for (int r = 0; r < table->count; r++) {
         const grad_row *row = &table->rows[r];
-        printf("%-14s %-22s %8d %12.5g ", row->kind, row->owner, row->entries, row->norm);
+        printf("%-*s %-*s %8d %12.5g ", kind, row->kind, owner, row->owner, row->entries, row->norm);
         for (int k = 0; k < row->width; k++)
             printf(" %.8g", row->sum[k]);
-        printf("  (%s)\n", row->unit);
+        bool plain = strcmp(row->unit, "1") == 0;
+        printf("%s%s\n", plain ? "" : "  ", plain ? "" : row->unit);
     }
 }
 

@@ -12,6 +12,14 @@ expect 0 grad "$scenes/slope.json" --steps 6 --loss x --threads 1
 prints "friction       slope, block"
 prints "tape: at most"
 prints "young          block"
+grep -qE '^young .* [-+0-9.e]+  1/Pa$' out.txt || fail "unit of young: $(grep ^young out.txt)"
+grep -qE '^velocity .*  1/\(m/s\)$' out.txt || fail "unit of velocity: $(grep ^velocity out.txt)"
+grep -qE '^friction .*[0-9]$' out.txt || fail "friction has no unit: $(grep ^friction out.txt)"
+# Columns are as wide as what is in them.
+expect 0 grad "$scenes/slope.json" --steps 1 --threads 1 --set colliders.slope.name=a_slope_of_a_longer_name
+grep -q '^friction       a_slope_of_a_longer_name, block ' out.txt || fail "the name is cut"
+ends=$(awk 'seen { match($0, / +[0-9]+ +[-+.0-9e]+  /); print RSTART + RLENGTH } /^of / { seen = 1 }' out.txt | sort -u)
+[ "$(echo "$ends" | wc -l)" = 1 ] || fail "columns: $(cat out.txt)"
 expect 0 grad "$scenes/slope.json" --steps 6 --loss x --wrt friction,young --json --threads 1
 prints '"of": "friction"'
 if grep -q '"of": "velocity"' out.txt; then fail "--wrt leaves nothing out"; fi
