@@ -1,5 +1,5 @@
 /* Bad scene files: every message says file, line, field, what was expected and what was found. */
-#include "common.h"
+#include "common_files.h"
 
 #include <pliant/io.h>
 
@@ -425,13 +425,45 @@ static void truncated_files(void **unused)
     pl_context_destroy(ctx);
 }
 
+/* What a load with one override (NULL: none) logs. */
+static void expect_log(const char *keys, const char *override, const char *expected)
+{
+    char text[512];
+    test_log log = {""};
+    pl_context *ctx = test_context_logging(&log);
+    pl_scene *scene = NULL;
+    snprintf(text, sizeof text,
+             "{\"version\": 1, \"bodies\": [{\"mesh\": {\"grid\": {\"nodes\": [2, 2, 2], "
+             "\"spacing\": 1}},\n\"material\": {%s}}]}",
+             keys);
+    assert_ok(ctx, pl_scene_load_text(ctx, text, strlen(text), "s.json", NULL, override ? 1 : 0,
+                                      &override, &scene, NULL));
+    assert_string_equal(log.text, expected);
+    pl_scene_destroy(scene);
+    pl_context_destroy(ctx);
+}
+
+static void values_without_use(void **unused)
+{
+    (void)unused;
+    const char *set = "bodies[0].material.model=arap";
+    expect_log("\"model\": \"arap\", \"poisson\": 0.3", NULL,
+               "s.json:2: bodies[0].material.poisson: not used: \"arap\" has no Poisson's ratio\n");
+    expect_log("\"model\": \"arap\"", "bodies[0].material.poisson=0.2",
+               "override 'bodies[0].material.poisson=0.2': bodies[0].material.poisson: not used: "
+               "\"arap\" has no Poisson's ratio\n");
+    expect_log("\"model\": \"arap\"", NULL, "");
+    expect_log("\"poisson\": 0.3", set, "");
+    expect_log("\"model\": \"corotated\", \"poisson\": 0.3", NULL, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scene_keys),        cmocka_unit_test(body_keys),
         cmocka_unit_test(meshes_and_shapes), cmocka_unit_test(cables),
         cmocka_unit_test(broken_files),      cmocka_unit_test(bad_overrides),
-        cmocka_unit_test(truncated_files),
+        cmocka_unit_test(truncated_files),   cmocka_unit_test(values_without_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

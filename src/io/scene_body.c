@@ -89,6 +89,17 @@ static pl_status transform_mesh(const pl_document *document, const json_t *objec
     return PL_OK;
 }
 
+/* A value that the file gives and the material has no use for. A model that is changed from outside
+ * leaves the file's values over, which is no mistake of theirs. */
+static void warn_of_unused(const pl_document *document, const json_t *object, const pl_place *place,
+                           pl_material model)
+{
+    const pl_place in = {place, "material", 0}, chosen = {&in, "model", 0}, here = {&in, "poisson", 0};
+    if (model == PL_ARAP && json_object_get(json_object_get(object, "material"), "poisson") &&
+        !pl_document_overridden(document, &chosen))
+        pl_document_warn(document, &here, "not used: \"arap\" has no Poisson's ratio");
+}
+
 pl_status pl_build_body(const pl_document *document, pl_scene *scene, const json_t *object,
                         const pl_place *place)
 {
@@ -100,6 +111,7 @@ pl_status pl_build_body(const pl_document *document, pl_scene *scene, const json
     pl_spec_body.defaults(&def);
     pl_spec_read(&pl_spec_body, object, &def);
 
+    warn_of_unused(document, object, place, def.model);
     const pl_place mesh_place = {place, "mesh", 0};
     PL_CHECK(pl_build_mesh(document, json_object_get(object, "mesh"), &mesh_place, &mesh), done);
     PL_CHECK(transform_mesh(document, object, place, mesh), done);

@@ -126,16 +126,32 @@ static bool within(const char *path, const char *root)
     return strncmp(path, root, length) == 0 && strchr(".[", path[length]);
 }
 
+/* The last override that put the value there, or -1. */
+static int override_of(const pl_document *document, const char *path)
+{
+    int i = document->override_count - 1;
+    while (i >= 0 && !within(path, document->overrides[i].path))
+        i--;
+    return i;
+}
+
+bool pl_document_overridden(const pl_document *document, const pl_place *place)
+{
+    char path[256];
+    pl_place_text(place, path, sizeof path);
+    return override_of(document, path) >= 0;
+}
+
 static void locate(const pl_document *document, const pl_place *place, char *out, size_t size)
 {
     char path[256];
     pl_place_text(place, path, sizeof path);
     const char *separator = path[0] ? ": " : "";
-    for (int i = document->override_count - 1; i >= 0; i--)
-        if (within(path, document->overrides[i].path)) {
-            snprintf(out, size, "override '%s'%s%s", document->overrides[i].text, separator, path);
-            return;
-        }
+    int by = override_of(document, path);
+    if (by >= 0) {
+        snprintf(out, size, "override '%s'%s%s", document->overrides[by].text, separator, path);
+        return;
+    }
     int line = pl_place_line(document->text, document->length, place);
     snprintf(out, size, "%s:%d%s%s", document->name, line, separator, path);
 }
@@ -150,6 +166,17 @@ pl_status pl_document_fail(const pl_document *document, const pl_place *place, p
     va_end(args);
     locate(document, place, where, sizeof where);
     return pl_fail(document->ctx, status, "%s: %s", where, what);
+}
+
+void pl_document_warn(const pl_document *document, const pl_place *place, const char *format, ...)
+{
+    char where[512], what[PL_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    locate(document, place, where, sizeof where);
+    pl_log(document->ctx, PL_LOG_WARNING, "%s: %s", where, what);
 }
 
 static const json_t *value_at(const pl_document *document, const pl_place *place)

@@ -50,9 +50,14 @@ int pl_place_line(const char *text, size_t length, const pl_place *place);
 pl_status pl_document_fail(const pl_document *document, const pl_place *place, pl_status status,
                            const char *format, ...) PL_PRINTF(4, 5);
 /* The same around the message already kept in the context. */
+pl_status pl_document_fail_within(const pl_document *document, const pl_place *place, pl_status status);
+/* Logs a warning of the same form. */
+void pl_document_warn(const pl_document *document, const pl_place *place, const char *format, ...)
+    PL_PRINTF(3, 4);
+/* Whether an override put the value there. */
+bool pl_document_overridden(const pl_document *document, const pl_place *place);
 /* `file` beside the document unless it is absolute; the caller frees it. NULL when out of memory. */
 char *pl_document_resolve(const pl_document *document, const char *file);
-pl_status pl_document_fail_within(const pl_document *document, const pl_place *place, pl_status status);
 
 /* Applies "path=value" texts to document->root and keeps them in document->overrides. */
 pl_status pl_document_override(pl_document *document, int count, const char *const *texts);
