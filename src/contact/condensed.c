@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #define ALIKE    0.1 /* of a row: what it may differ by from another that does for it */
-#define BY_GMRES 0.2 /* of an LU of S: what its systems cost as a rule, not being solved exactly */
+#define BY_GMRES 0.2 /* of an LU of S: what its systems cost as a rule, not being solved exactly; */
+#define CROWDED  0.5 /* vertices a contact: with fewer, GMRES with what single precision has fails */
 
 void pl_condensed_free(pl_context *ctx, pl_condensed *s)
 {
@@ -182,7 +183,8 @@ pl_status pl_condensed_prepare(pl_context *ctx, pl_condensed *s, const pl_delass
         return PL_OK;
     }
     PL_TRY(plan(ctx, s, d));
-    double otherwise = 2.0 / 3 * pow(3.0 * d->built, 3) * (s->count < d->built ? 1 : BY_GMRES);
+    double otherwise =
+        2.0 / 3 * pow(3.0 * d->built, 3) * (s->count < CROWDED * d->built ? 1 : BY_GMRES);
     s->pays = s->lu.operations < otherwise;
     if (!s->pays || inverted(s, d))
         return PL_OK;
