@@ -7,19 +7,75 @@
 #define HARMLESS                                                                                       \
     1e-3 /* m/s: pushed out of an obstacle no faster than this, a vertex counts as outside */
 
-pl_status pl_overlaps_find(const pl_model *m, pl_overlap_fn visit, void *user)
+void pl_overlap_search_free(pl_overlap_search *s)
+{
+    pl_context *ctx = s->m->scene->ctx;
+    pl_meet_search_free(ctx, &s->meet);
+    pl_free(ctx, s->pose);
+    pl_free(ctx, s->touches);
+    pl_free(ctx, s->obstructs);
+}
+
+pl_status pl_overlap_search_create(const pl_model *m, pl_overlap_search *out)
 {
     const pl_scene *scene = m->scene;
     pl_status status = PL_OK;
-    pl_overlap_search s = {
-        .m = m, .harmless = HARMLESS * pl_scene_get_def(scene).time_step, .visit = visit, .user = user};
-    PL_NEW(scene->ctx, s.pose, 7 * scene->collider_count, done);
+    pl_meet_rules rules = pl_model_meet_rules(m);
+    *out = (pl_overlap_search){.m = m, .harmless = HARMLESS * pl_scene_get_def(scene).time_step};
+    PL_NEW(scene->ctx, out->pose, 7 * scene->collider_count, done);
+    PL_NEW(scene->ctx, out->touches, scene->body_count * scene->body_count, done);
+    PL_NEW(scene->ctx, out->obstructs, scene->body_count * scene->collider_count, done);
     for (int c = 0; c < scene->collider_count; c++)
-        pl_curve_pose_at(&scene->colliders[c].pose, 0, s.pose + 7 * c);
-    PL_CHECK(pl_overlaps_with_colliders(&s), done);
-    PL_CHECK(pl_overlaps_between_bodies(&s), done);
+        pl_curve_pose_at(&scene->colliders[c].pose, 0, out->pose + 7 * c);
+    pl_overlap_search_all(out);
+    PL_CHECK(pl_meet_search_create(scene->ctx, &rules, scene->vertex_count, scene->q0, &out->meet),
+             done);
 done:
-    pl_free(scene->ctx, s.pose);
+    if (status != PL_OK) {
+        pl_overlap_search_free(out);
+        *out = (pl_overlap_search){0};
+    }
+    return status;
+}
+
+static void look_at(pl_overlap_search *s, bool all)
+{
+    const pl_scene *scene = s->m->scene;
+    for (int i = 0; i < scene->body_count * scene->body_count; i++)
+        s->touches[i] = all && scene->touches[i];
+    for (int i = 0; i < scene->body_count * scene->collider_count; i++)
+        s->obstructs[i] = all;
+}
+
+void pl_overlap_search_all(pl_overlap_search *s)
+{
+    look_at(s, true);
+}
+
+void pl_overlap_search_pair(pl_overlap_search *s, int body, int other, int collider)
+{
+    const pl_scene *scene = s->m->scene;
+    look_at(s, false);
+    if (other < 0)
+        s->obstructs[body * scene->collider_count + collider] = true;
+    else
+        s->touches[body * scene->body_count + other] = s->touches[other * scene->body_count + body] =
+            scene->touches[body * scene->body_count + other];
+}
+
+pl_status pl_overlaps_look(pl_overlap_search *s, pl_overlap_fn visit, void *user)
+{
+    s->visit = visit, s->user = user;
+    PL_TRY(pl_overlaps_with_colliders(s));
+    return pl_overlaps_between_bodies(s);
+}
+
+pl_status pl_overlaps_find(const pl_model *m, pl_overlap_fn visit, void *user)
+{
+    pl_overlap_search s;
+    PL_TRY(pl_overlap_search_create(m, &s));
+    pl_status status = pl_overlaps_look(&s, visit, user);
+    pl_overlap_search_free(&s);
     return status;
 }
 

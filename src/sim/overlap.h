@@ -39,11 +39,24 @@ typedef struct pl_overlap_search {
     const pl_model *m;
     double *pose;    /* [collider_count, 7] where colliders are at the start */
     double harmless; /* m: out of obstacles the first step pushes that at 1 mm/s */
+    bool *touches;   /* [bodies, bodies] symmetric, and */
+    bool *obstructs; /* [bodies, collider_count] which pairs are looked at */
+    pl_meet_search meet;
     pl_overlap_fn visit;
     void *user;
 } pl_overlap_search;
 
-/* All overlaps of the scene's start, one kind after the other. */
+/* Of all pairs. */
+pl_status pl_overlap_search_create(const pl_model *m, pl_overlap_search *out);
+void pl_overlap_search_free(pl_overlap_search *s);
+/* Looks at all pairs that may touch from now on; at this one alone, of two bodies, or of a body and,
+ * where other is -1, a collider. */
+void pl_overlap_search_all(pl_overlap_search *s);
+void pl_overlap_search_pair(pl_overlap_search *s, int body, int other, int collider);
+/* Their overlaps with bodies where the scene's q0 has them, one kind after the other; visit may fail.
+ */
+pl_status pl_overlaps_look(pl_overlap_search *s, pl_overlap_fn visit, void *user);
+/* All overlaps of the scene's start. */
 pl_status pl_overlaps_find(const pl_model *m, pl_overlap_fn visit, void *user);
 /* Fails with the message of one, the deepest of `count`; `trouble` is what was tried in vain, or NULL.
  */
@@ -52,6 +65,6 @@ pl_status pl_overlap_tell(const pl_model *m, const pl_overlap *o, int count, con
 /* Those with colliders. */
 pl_status pl_overlaps_with_colliders(const pl_overlap_search *s);
 /* Those between bodies. */
-pl_status pl_overlaps_between_bodies(const pl_overlap_search *s);
+pl_status pl_overlaps_between_bodies(pl_overlap_search *s);
 
 #endif

@@ -6,32 +6,25 @@
 
 /* ---- Vertices inside other bodies ---- */
 
-/* Of other bodies inside solid b, by how often its surface goes round them. */
-static pl_status find_inside(const pl_overlap_search *s, int b)
+/* Vertices of body a inside solid b, by how often its surface goes round them. */
+static pl_status find_inside(const pl_overlap_search *s, int a, int b, const pl_bvh *bvh)
 {
-    const pl_model *m = s->m;
-    const pl_scene *scene = m->scene;
-    pl_run of = m->surface->of[b].triangles;
-    pl_status status = PL_OK;
+    const double *q = s->m->scene->q0;
+    pl_run of = s->m->surface->of[a].vertices;
     double lower[3], upper[3];
-    pl_bvh *bvh;
-    if (scene->bodies[b].cloth)
-        return PL_OK;
-    PL_TRY(pl_bvh_create(scene->ctx, scene->vertex_count, scene->q0, of.count,
-                         m->surface->triangle + 3 * of.first, &bvh));
     pl_bvh_bounds(bvh, lower, upper);
-    for (int i = 0; i < m->surface->vertex_count; i++) {
-        int v = m->surface->vertex[i], mine = scene->body_of[v];
-        const double *x = scene->q0 + 3 * (size_t)v;
+    for (int i = of.first; i < of.first + of.count; i++) {
+        int v = s->m->surface->vertex[i];
+        const double *x = q + 3 * (size_t)v;
         pl_bvh_hit hit;
-        if (mine == b || !scene->touches[b * scene->body_count + mine] || x[0] < lower[0] ||
-            x[1] < lower[1] || x[2] < lower[2] || x[0] > upper[0] || x[1] > upper[1] || x[2] > upper[2])
+        if (x[0] < lower[0] || x[1] < lower[1] || x[2] < lower[2] || x[0] > upper[0] ||
+            x[1] > upper[1] || x[2] > upper[2])
             continue;
         double depth = -pl_bvh_signed_distance(bvh, x);
         if (!(depth > 0))
             continue;
         pl_overlap o = {.kind = PL_OVERLAP_INSIDE,
-                        .body = mine,
+                        .body = a,
                         .other = b,
                         .collider = -1,
                         .vertex = {v, -1},
@@ -39,7 +32,27 @@ static pl_status find_inside(const pl_overlap_search *s, int b)
         pl_bvh_closest(bvh, x, INFINITY, &hit);
         for (int k = 0; k < 3; k++)
             o.out[k] = (hit.point[k] - x[k]) / depth;
-        PL_CHECK(s->visit(s->user, &o), done);
+        PL_TRY(s->visit(s->user, &o));
+    }
+    return PL_OK;
+}
+
+static pl_status find_insides(const pl_overlap_search *s, int b)
+{
+    const pl_model *m = s->m;
+    const pl_scene *scene = m->scene;
+    pl_run of = m->surface->of[b].triangles;
+    pl_status status = PL_OK;
+    pl_bvh *bvh = NULL;
+    for (int a = 0; a < scene->body_count; a++) {
+        if (scene->bodies[b].cloth || a == b || !s->touches[b * scene->body_count + a] ||
+            !pl_box_meets(&s->meet.around[a], &s->meet.around[b]))
+            continue;
+        if (!bvh)
+            PL_CHECK(pl_bvh_create(scene->ctx, scene->vertex_count, scene->q0, of.count,
+                                   m->surface->triangle + 3 * of.first, &bvh),
+                     done);
+        PL_CHECK(find_inside(s, a, b, bvh), done);
     }
 done:
     pl_bvh_destroy(scene->ctx, bvh);
@@ -100,11 +113,10 @@ static pl_status find_crossings(const pl_overlap_search *s, pl_meet_search *sear
     const pl_scene *scene = s->m->scene;
     const pl_surface *surface = s->m->surface;
     int bodies = scene->body_count;
-    pl_meet_surround(search, surface, scene->q0, scene->q0, 0);
     for (int i = 0; i < bodies * bodies; i++) {
         crossing c = {.s = s, .a = i / bodies, .b = i % bodies};
         pl_run of = surface->of[c.a].edges;
-        if (!scene->touches[i] || !pl_box_meets(&search->around[c.a], &search->around[c.b]))
+        if (!s->touches[i] || !pl_box_meets(&search->around[c.a], &search->around[c.b]))
             continue;
         pl_meet_fit(search, c.b, scene->q0, scene->q0, 0, false);
         for (c.edge = of.first; c.edge < of.first + of.count; c.edge++) {
@@ -139,20 +151,16 @@ static pl_status find_close(const pl_overlap_search *s, const pl_meet_rules *rul
     return PL_OK;
 }
 
-pl_status pl_overlaps_between_bodies(const pl_overlap_search *s)
+pl_status pl_overlaps_between_bodies(pl_overlap_search *s)
 {
     const pl_scene *scene = s->m->scene;
-    pl_status status = PL_OK;
     pl_meet_rules rules = pl_model_meet_rules(s->m);
-    pl_meet_search search = {0};
+    rules.touches = s->touches;
     if (!s->m->surface)
         return PL_OK;
+    pl_meet_surround(&s->meet, s->m->surface, scene->q0, scene->q0, 0);
     for (int b = 0; b < scene->body_count; b++)
-        PL_TRY(find_inside(s, b));
-    PL_CHECK(pl_meet_search_create(scene->ctx, &rules, scene->vertex_count, scene->q0, &search), done);
-    PL_CHECK(find_crossings(s, &search), done);
-    PL_CHECK(find_close(s, &rules, &search), done);
-done:
-    pl_meet_search_free(scene->ctx, &search);
-    return status;
+        PL_TRY(find_insides(s, b));
+    PL_TRY(find_crossings(s, &s->meet));
+    return find_close(s, &rules, &s->meet);
 }

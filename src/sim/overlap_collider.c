@@ -328,6 +328,8 @@ pl_status pl_overlaps_with_colliders(const pl_overlap_search *s)
     for (int kind = 0; kind < 3; kind++)
         for (int c = 0; c < scene->collider_count; c++)
             for (int b = 0; b < scene->body_count; b++) {
+                if (!s->obstructs[b * scene->collider_count + c])
+                    continue;
                 pair p = {.s = s,
                           .body = b,
                           .collider = c,
