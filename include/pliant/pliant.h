@@ -466,9 +466,10 @@ PL_API pl_chamber_def pl_chamber_def_default(void);
 PL_API pl_status pl_scene_add_chamber(pl_scene *scene, const pl_chamber_def *def, int *chamber);
 
 /* Brings a start out of what it is in: bodies are shifted as wholes until nothing overlaps that
- * pl_sim_create refuses, so that neither strains nor velocities change. *farthest (may be NULL): by how
- * far at most, m. Where there is no such way out, the error names what is left, and all is as it was.
- * Before attachments and cables are added, which take their lengths from where bodies are. */
+ * pl_sim_create refuses, so that neither strains nor velocities change; bodies with pins only where
+ * others cannot give way. *farthest (may be NULL): by how far at most, m. Where there is no such way
+ * out, the error names who is in whose way, and all is as it was. Before attachments and cables are
+ * added, which take their lengths from where bodies are. */
 PL_API pl_status pl_scene_bring_out(pl_scene *scene, double *farthest);
 
 /* What a scene holds. */

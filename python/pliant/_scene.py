@@ -404,8 +404,9 @@ class Scene(Actuators, Owner):
     def bring_out(self) -> float:
         """Shifts bodies, as wholes, out of what they start inside of; returns by how far at most, m.
 
-        Neither strains nor velocities change. Before attachments and cables are added. An ArgumentError
-        names what is left where there is no such way out, and all is as it was.
+        Neither strains nor velocities change; bodies with pins stay unless others cannot give way. Before
+        attachments and cables are added. An ArgumentError names who is in whose way where there is no
+        such way out, and all is as it was.
         """
         farthest = ctypes.c_double()
         with self._changing("bring bodies out") as core:

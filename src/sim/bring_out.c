@@ -4,9 +4,9 @@
  * obstacle at its deepest place, out of another body along the shortest way (way_out.h) that other
  * planes leave. Shifts are the least that meet all planes, and planes stay, so nothing goes to and fro.
  *
- *     shifts that lead into an obstacle they began outside of: a plane where they enter it
- *     planes that cannot all be met: ways between bodies are chosen again, now that obstacles are
- * known; then bodies with pins move too; then each obstacle is left along the shortest way as a whole
+ * - Shifts that lead into an obstacle they began outside of get a plane where they enter it.
+ * - Where planes cannot all be met, ways between bodies are chosen again, now that obstacles are known;
+ *   then bodies with pins move too; then each obstacle is left along the shortest way as a whole.
  */
 #include "sim/shifts.h"
 #include "sim/way_out.h"
@@ -16,10 +16,12 @@
 #include <stdio.h>
 
 #define ROUNDS  300
-#define CHOICES 12   /* how often ways between bodies are chosen again */
+#define ROOMY   5e-3 /* of the size of a body: about as much room is left, at most */
+#define CHOICES 4    /* times the bodies: how often ways between them are chosen again */
+#define BLAME   1e-3 /* of the most: what less of has no part in a contradiction */
 #define WITHIN  1e-7 /* m: to this planes are met; less than the room behind them */
 #define STRIDE  0.4  /* of the least width of a body: farther apart obstacles are not looked for */
-#define STRIDES 64   /* at most */
+#define STRIDES 2000 /* at most */
 #define HALVES  24   /* of a stride, to where a body enters an obstacle */
 #define HELD    4    /* in each other's way that are told */
 
@@ -85,7 +87,7 @@ static pl_status look(shifts *s, bool all, bool *any)
 
 /* ---- Planes ---- */
 
-/* Bodies of a plane move where nothing else of it does. */
+/* Bodies of a plane with pins move where nothing else of it does. */
 static void let_move(shifts *s, const pl_shift_plane *p)
 {
     if (s->moves[p->body] || (p->other >= 0 && s->moves[p->other]))
@@ -97,12 +99,30 @@ static void let_move(shifts *s, const pl_shift_plane *p)
         s->planes[k].force = 0;
 }
 
-/* One more: `by` farther along the way than where bodies are now. */
+static bool is_of(const pl_shift_plane *p, const pl_overlap *o)
+{
+    return p->body == o->body && p->other == o->other && p->collider == o->collider;
+}
+
+/* What is left in between: doubled with every plane of the pair, as round things that slide along each
+ * other would get ever smaller ones. */
+static double room_for(const shifts *s, const pl_overlap *o)
+{
+    double room = PL_WAY_ROOM, lower[3], upper[3], size[3];
+    pl_body_box(s->scene, o->body, lower, upper);
+    pl_sub3(upper, lower, size);
+    for (int k = 0; k < s->plane_count && room < ROOMY * pl_norm3(size); k++)
+        if (is_of(&s->planes[k], o))
+            room *= 2;
+    return room;
+}
+
+/* One more: `by` farther along the way than where bodies are now, and some room. */
 static pl_status add(shifts *s, const pl_overlap *o, const double along[3], double by)
 {
     pl_shift_plane p = {.body = o->body, .other = o->other, .collider = o->collider};
     memcpy(p.normal, along, sizeof p.normal);
-    p.least = pl_dot3(along, s->x + 3 * p.body) + by;
+    p.least = pl_dot3(along, s->x + 3 * p.body) + by + room_for(s, o);
     if (p.other >= 0)
         p.least -= pl_dot3(along, s->x + 3 * p.other);
     let_move(s, &p);
@@ -120,30 +140,44 @@ static void hold(shifts *s, int column)
         s->held[s->held_count++] = column;
 }
 
-/* Between whom planes are that cannot all be met: their forces have no end. */
+/* Planes that contradict each other, and between whom they are. */
 static void note_held(shifts *s)
 {
     double most = 0;
     s->held_count = 0;
     for (int k = 0; k < s->plane_count; k++)
-        most = fmax(most, s->planes[k].force);
+        most = fmax(most, s->planes[k].blame);
     for (int k = 0; k < s->plane_count; k++) {
-        const pl_shift_plane *p = &s->planes[k];
-        if (p->force < 0.1 * most)
+        pl_shift_plane *p = &s->planes[k];
+        if (!(p->blame > BLAME * most))
             continue;
+        p->at_odds = true;
         hold(s, p->body);
         hold(s, p->other < 0 ? s->bodies + p->collider : p->other);
     }
 }
 
-/* Shifts that meet all planes. */
-static bool meet(shifts *s)
+/* Shifts that meet all planes; forces begin anew where there are none. */
+static pl_status meet(shifts *s, bool *met)
 {
-    bool met = pl_shifts_find(s->bodies, s->moves, s->plane_count, s->planes, WITHIN, s->x);
-    if (!met)
+    PL_TRY(pl_shifts_find(s->scene->ctx, s->bodies, s->moves, s->plane_count, s->planes, WITHIN, s->x,
+                          met));
+    if (!*met) {
         note_held(s);
+        for (int k = 0; k < s->plane_count; k++)
+            s->planes[k].force = 0;
+    }
     place(s, 1);
-    return met;
+    return PL_OK;
+}
+
+/* Bars ways back through planes that the pair has. */
+static void bar_ways_back(const shifts *s, const pl_overlap *o, pl_ways *ways)
+{
+    for (int k = 0; k < s->plane_count; k++)
+        for (int w = 0; w < PL_WAY_COUNT && is_of(&s->planes[k], o); w++)
+            if (pl_dot3(ways->unit[w], s->planes[k].normal) < 0)
+                ways->barred[w] = true;
 }
 
 /* Out of an obstacle: where it is deepest, as far as that place tells, or as a whole. */
@@ -155,24 +189,24 @@ static pl_status leave(shifts *s, const pl_pair_overlap *pair)
     pl_ways ways;
     if (s->wholly) {
         ways = pl_ways_of(&s->search, pair);
+        bar_ways_back(s, o, &ways);
         s->search.harmless = 0;
         PL_TRY(pl_ways_shortest(&s->search, pair, &ways, &k));
         s->search.harmless = harmless;
     }
-    return k < 0 ? add(s, o, o->out, o->depth + PL_WAY_ROOM)
-                 : add(s, o, ways.unit[k], ways.length[k] + PL_WAY_ROOM);
+    return k < 0 ? add(s, o, o->out, o->depth) : add(s, o, ways.unit[k], ways.length[k]);
 }
 
+/* Obstacles that bodies began in; others are kept out of (stay_out). */
 static pl_status leave_obstacles(shifts *s, bool *met)
 {
     bool any = false;
     for (int i = 0; i < s->bodies * s->others; i++)
-        if (i % s->others >= s->bodies && s->found[i].count > 0) {
+        if (i % s->others >= s->bodies && s->found[i].count > 0 && s->began_in[i]) {
             PL_TRY(leave(s, &s->found[i]));
             any = true;
         }
-    *met = !any || meet(s);
-    return PL_OK;
+    return any ? meet(s, met) : PL_OK;
 }
 
 /* ---- Ways between bodies ---- */
@@ -191,14 +225,12 @@ static pl_status part(shifts *s, const pl_pair_overlap *pair, bool *met)
         PL_CHECK(pl_ways_shortest(&s->search, pair, &ways, &k), done);
         if (k < 0)
             break;
-        PL_CHECK(add(s, &pair->deepest, ways.unit[k], ways.length[k] + PL_WAY_ROOM), done);
-        *met = meet(s);
+        PL_CHECK(add(s, &pair->deepest, ways.unit[k], ways.length[k]), done);
+        PL_CHECK(meet(s, met), done);
         if (*met)
             break;
         ways.barred[k] = true;
         s->plane_count--;
-        for (int p = 0; p < s->plane_count; p++)
-            s->planes[p].force = 0;
         memcpy(s->x, x, sizeof *x * size);
         place(s, 1);
     }
@@ -273,7 +305,7 @@ static pl_status enter(shifts *s, const pl_overlap *o, double from, double to)
     for (int k = 0; k < 3; k++)
         away[k] = back ? at.deepest.out[k] : away[k] / length;
     /* from s->x, all the way there, to where it enters */
-    return add(s, o, away, (to - 1) * pl_dot3(away, x) + at.deepest.depth + PL_WAY_ROOM);
+    return add(s, o, away, (to - 1) * pl_dot3(away, x) + at.deepest.depth);
 }
 
 /* Planes for what is entered first on the straight way to where bodies are; *any: there is. */
@@ -302,31 +334,30 @@ static pl_status stay_out(shifts *s, bool *met)
     for (int k = 0; any && *met; k++) {
         PL_TRY(walk(s, &any));
         if (any)
-            *met = k < ROUNDS && meet(s);
+            PL_TRY(meet(s, met));
+        *met = *met && k < ROUNDS;
     }
     return PL_OK;
 }
 
 /* ---- All of them ---- */
 
-/* Forgets planes: those between bodies, or all. */
-static void forget(shifts *s, bool all)
-{
-    int kept = 0;
-    for (int k = 0; k < s->plane_count && !all; k++)
-        if (s->planes[k].other < 0)
-            s->planes[kept++] = s->planes[k];
-    s->plane_count = kept;
-    for (int k = 0; k < kept; k++)
-        s->planes[k].force = 0;
-}
+/* Forgets planes: those between bodies that are at odds with others; all of those; all. */
+typedef enum which { AT_ODDS, BETWEEN, ALL } which;
 
-static bool any_between(const shifts *s)
+static int forget(shifts *s, which w)
 {
-    for (int k = 0; k < s->plane_count; k++)
-        if (s->planes[k].other >= 0)
-            return true;
-    return false;
+    int kept = 0, count = s->plane_count;
+    for (int k = 0; k < count; k++) {
+        pl_shift_plane *p = &s->planes[k];
+        bool stays = w != ALL && (p->other < 0 || (w == AT_ODDS && !p->at_odds));
+        p->force = 0;
+        p->at_odds = false;
+        if (stays)
+            s->planes[kept++] = *p;
+    }
+    s->plane_count = kept;
+    return count - kept;
 }
 
 /* Lets all bodies move; false where they did. */
@@ -351,20 +382,23 @@ static bool go_wholly(shifts *s)
     return any;
 }
 
-/* Something else, once planes cannot all be met; false where there is nothing left to try. */
-static bool try_again(shifts *s)
+/* Something else, once planes cannot all be met; *met is false where there is nothing left to try. */
+static pl_status try_again(shifts *s, bool *met)
 {
-    if (any_between(s) && s->choices++ < CHOICES) {
-        forget(s, false);
-        if (meet(s))
-            return true;
+    *met = false;
+    while (s->choices++ < CHOICES * s->bodies && forget(s, AT_ODDS) > 0) {
+        PL_TRY(meet(s, met));
+        if (*met)
+            return PL_OK;
     }
-    forget(s, false);
+    forget(s, BETWEEN);
     s->choices = 0;
-    if (let_all_move(s) && meet(s))
-        return true;
-    forget(s, true);
-    return go_wholly(s) && meet(s);
+    if (let_all_move(s))
+        PL_TRY(meet(s, met));
+    if (*met || !go_wholly(s))
+        return PL_OK;
+    forget(s, ALL);
+    return meet(s, met);
 }
 
 static pl_status go(shifts *s, bool *met)
@@ -401,7 +435,7 @@ static pl_status refuse(shifts *s)
     bool any;
     int count = 0;
     place(s, 0);
-    PL_TRY(look(s, true, &any));
+    PL_TRY(look(s, true, &any)); /* that there was some is why this is called */
     for (int i = 0; i < s->bodies * s->others; i++) {
         const pl_overlap *o = &s->found[i].deepest;
         if (s->found[i].count == 0)
@@ -424,7 +458,9 @@ static pl_status bring_out(shifts *s)
         s->began_in[i] = s->found[i].count > 0;
     for (int k = 0; any && k < ROUNDS; k++) {
         PL_TRY(go(s, &met));
-        if (!met && !try_again(s))
+        if (!met)
+            PL_TRY(try_again(s, &met));
+        if (!met)
             return refuse(s);
         PL_TRY(look(s, true, &any));
     }

@@ -17,10 +17,13 @@ typedef struct pl_shift_plane {
     double normal[3];
     double least; /* m */
     double force; /* m, where the next solution begins */
+    double blame; /* its part in that planes cannot all be met */
+    bool at_odds; /* the caller's: that it had one */
 } pl_shift_plane;
 
-/* Shifts x [bodies, 3], whole to `within` m of every plane; false where there are none. */
-bool pl_shifts_find(int bodies, const bool *moves, int count, pl_shift_plane *planes, double within,
-                    double *x);
+/* Shifts x [bodies, 3] that meet every plane to `within` m. *met is false where there are none; planes
+ * then have blames y >= 0 that contradict: the sum of y n is next to nothing, of y least it is not. */
+pl_status pl_shifts_find(pl_context *ctx, int bodies, const bool *moves, int count,
+                         pl_shift_plane *planes, double within, double *x, bool *met);
 
 #endif
