@@ -98,16 +98,19 @@ static void write_mesh(maker *m, double middle[3])
 static void write_material(maker *m)
 {
     static const char *const models[] = {"neo_hookean", "corotated", "arap"};
+    const char *model = word(m, models, 3);
     int body = m->scene->bodies;
     double density = m->scene->density[body] = decades(m, 2.3, 3.5);
     double thickness = m->scene->thickness[body] = m->cloth ? decades(m, -3.3, -2.5) : 0;
-    fprintf(m->file, "\"material\": {\"model\": \"%s\", \"young\": %.9g, \"density\": %.9g",
-            word(m, models, 3), decades(m, 3.7, 6.5), density);
+    fprintf(m->file, "\"material\": {\"model\": \"%s\", \"young\": %.9g, \"density\": %.9g", model,
+            decades(m, 3.7, 6.5), density);
     if (chance(m, 0.15))
         fprintf(m->file, ", \"reading\": \"projective\"");
     if (m->cloth)
         fprintf(m->file, ", \"thickness\": %.9g, \"bending\": %.9g", thickness, decades(m, -6, -3));
-    fprintf(m->file, ", \"poisson\": %.9g}", within(m, 0, 0.45));
+    if (model != models[2]) /* which has none */
+        fprintf(m->file, ", \"poisson\": %.9g", within(m, 0, 0.45));
+    fprintf(m->file, "}");
 }
 
 static void write_body(maker *m, const char *name)

@@ -23,18 +23,16 @@ static inline int *test_cube_pattern(pl_context *ctx, int side, pl_pattern *out,
     return cells;
 }
 
-/* A discrete Laplacian of the cells of a cube plus `shift`, its blocks turned a little so that they are
- * full: [nnz, 9], to be freed. */
-static inline double *test_laplacian(pl_context *ctx, int side, double shift, pl_pattern *out)
+/* A discrete Laplacian of a pattern plus `shift`, its blocks turned a little so that they are full:
+ * [nnz, 9], to be freed. */
+static inline double *test_laplacian_of(const pl_pattern *p, double shift)
 {
-    int count;
-    free(test_cube_pattern(ctx, side, out, &count));
-    double *values = calloc((size_t)(9 * out->nnz), sizeof *values);
+    double *values = calloc((size_t)(9 * p->nnz), sizeof *values);
     assert_non_null(values);
-    for (int i = 0; i < out->n; i++) {
-        double *diagonal = values + 9 * out->diag[i];
-        for (int k = out->row[i]; k < out->row[i + 1]; k++) {
-            if (out->col[k] == i)
+    for (int i = 0; i < p->n; i++) {
+        double *diagonal = values + 9 * p->diag[i];
+        for (int k = p->row[i]; k < p->row[i + 1]; k++) {
+            if (p->col[k] == i)
                 continue;
             for (int r = 0; r < 9; r++)
                 values[9 * k + r] = r % 4 == 0 ? -1 : 0.1;
@@ -45,6 +43,14 @@ static inline double *test_laplacian(pl_context *ctx, int side, double shift, pl
             diagonal[r] += shift;
     }
     return values;
+}
+
+/* Of the cells of a cube. */
+static inline double *test_laplacian(pl_context *ctx, int side, double shift, pl_pattern *out)
+{
+    int count;
+    free(test_cube_pattern(ctx, side, out, &count));
+    return test_laplacian_of(out, shift);
 }
 
 /* The largest difference over the largest of b. */

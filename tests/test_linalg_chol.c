@@ -3,6 +3,8 @@
 #include "common_alloc.h"
 #include "common_factor.h"
 
+#include "linalg/chol_plan.h"
+
 enum { SIDE = 6, N = SIDE * SIDE * SIDE };
 
 /* What single precision leaves of values up to ten: 9e-6 here. */
@@ -181,6 +183,42 @@ static void test_inverse_last(void **state)
     pl_context_destroy(ctx);
 }
 
+/* A vertex that is none of the last meets ten of them, and an eleventh meets nine of those: CHOLMOD
+ * makes one supernode of all, in which the first stands behind the eleventh. */
+static void test_inverse_with_another_amid(void **state)
+{
+    (void)state;
+    enum { ALL = 12, LAST = ALL - 1, LD = 3 * LAST };
+    static float block[LD * LD], trailing[LD * LD];
+    static const int first_meets[] = {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+                     second_meets[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    static const int last[LAST] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    const pl_stencils met[] = {{.count = 1, .width = ALL - 1, .index = first_meets},
+                               {.count = 1, .width = 10, .index = second_meets}};
+    pl_context *ctx = test_context(1);
+    pl_pattern pattern;
+    pl_chol_plan *plan = NULL;
+    pl_chol *chol = NULL;
+    assert_ok(ctx, pl_pattern_create(ctx, ALL, 2, met, &pattern));
+    double *values = test_laplacian_of(&pattern, 0.1);
+    pl_chol *plain = test_chol(ctx, &pattern, 3, 0, NULL);
+    assert_ok(ctx, pl_chol_plan_create(ctx, &pattern, 3, LAST, last, &plan));
+    assert_int_equal(plan->inverse.size, 3 * ALL);
+    assert_ok(ctx, pl_chol_create(ctx, plan, &chol));
+    assert_ok(ctx, pl_chol_factor(plain, values));
+    assert_ok(ctx, pl_chol_factor(chol, values));
+    assert_ok(ctx, pl_chol_inverse_block(plain, LAST, last, LAST, last, block, LD));
+    assert_ok(ctx, pl_chol_inverse_last(chol, trailing, LD));
+    for (int i = 0; i < LD * LD; i++)
+        assert_close(trailing[i], block[i], SINGLE);
+    pl_chol_destroy(plain);
+    pl_chol_destroy(chol);
+    pl_chol_plan_release(plan);
+    free(values);
+    pl_pattern_free(ctx, &pattern);
+    pl_context_destroy(ctx);
+}
+
 /* A layer, all of whose vertices meet through the rest: what the factor keeps of A there is the inverse
  * of A^-1 there. */
 static void test_schur(void **state)
@@ -306,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_solve),
         cmocka_unit_test(test_inverse_block),
         cmocka_unit_test(test_inverse_last),
+        cmocka_unit_test(test_inverse_with_another_amid),
         cmocka_unit_test(test_schur),
         cmocka_unit_test(test_not_positive_definite),
         cmocka_unit_test(test_threads_do_not_show),

@@ -24,16 +24,19 @@ pl_status pl_inverse_plan_create(pl_context *ctx, const pl_supernodes *l, int la
     pl_inverse_plan *p = out;
     *p = (pl_inverse_plan){.last_count = last_count, .last = last};
     PL_NEW(ctx, p->number, l->n, done);
-    PL_NEW(ctx, p->given, 3 * last_count, done);
+    PL_NEW(ctx, p->given, l->n, done);
     for (int j = 0; j < l->n; j++)
         p->number[j] = -1;
     for (int i = 0; i < 3 * last_count; i++)
         p->number[l->place[3 * last[i / 3] + i % 3]] = i;
-    for (int j = 0, found = 0; j < l->n; j++)
-        if (p->number[j] >= 0) {
-            p->given[found] = p->number[j];
-            p->number[j] = found++;
+    for (int k = 0; k < l->count; k++) {
+        if (p->number[l->first[k]] < 0)
+            continue;
+        for (int j = l->first[k]; j < l->first[k + 1]; j++) {
+            p->given[p->size] = p->number[j];
+            p->number[j] = p->size++;
         }
+    }
 done:
     if (status != PL_OK)
         pl_inverse_plan_free(ctx, p);
@@ -167,7 +170,7 @@ pl_status pl_inverse_block(pl_inverse *v, pl_triangular *t, int row_count, const
 
 /* ---- A^-1 between the vertices eliminated last ---- */
 
-/* The part of a supernode that belongs to them: its last columns and the rows from there on. */
+/* One of their supernodes. */
 typedef struct corner {
     int at;             /* number of the first column */
     int columns, below; /* unknowns */
@@ -175,27 +178,22 @@ typedef struct corner {
     float *value;       /* [columns + below, columns] column-major: X, Y */
 } corner;
 
-static corner read_corner(const int *number, const pl_triangular *t, int k)
+static corner read_corner(int at, const pl_triangular *t, int k)
 {
     pl_panel p = pl_panel_of(t->plan->supernodes, k);
-    int skipped = 0;
-    while (skipped < p.columns && number[p.first + skipped] < 0)
-        skipped++;
     corner c = {
-        .columns = p.columns - skipped,
+        .at = at,
+        .columns = p.columns,
         .below = p.below,
         .row = p.row,
         .value = pl_triangular_scratch(t, 0),
     };
-    if (c.columns == 0)
-        return c;
-    c.at = number[p.first + skipped];
-    size_t height = (size_t)(p.height - skipped);
+    size_t height = (size_t)p.height;
     for (int r = 0; r < pl_panel_under(&p) + p.below; r += PL_STRIP) {
         strip s = read_strip(t, &p, k, r);
-        for (int j = skipped; j < p.columns; j++)
-            for (int i = s.row < skipped ? skipped - s.row : 0; i < s.rows; i++)
-                c.value[(size_t)(j - skipped) * height + (size_t)(s.row + i - skipped)] =
+        for (int j = 0; j < p.columns; j++)
+            for (int i = 0; i < s.rows; i++)
+                c.value[(size_t)j * height + (size_t)(s.row + i)] =
                     j < s.columns ? s.value[(size_t)j * (size_t)s.stored + (size_t)i] : 0;
     }
     if (c.below > 0)
@@ -241,14 +239,14 @@ static pl_status reserve_dense(pl_inverse *v, pl_context *ctx, size_t size)
 pl_status pl_inverse_last(pl_inverse *v, const pl_inverse_plan *plan, const pl_triangular *t,
                           float *out, int ld)
 {
-    int size = 3 * plan->last_count,
-        threads = size < t->ctx->limits.thread_inverse ? 1 : t->ctx->threads;
+    int size = plan->size, threads = size < t->ctx->limits.thread_inverse ? 1 : t->ctx->threads;
     PL_TRY(reserve_dense(v, t->ctx, (size_t)size));
     memset(v->dense, 0, sizeof *v->dense * (size_t)size * (size_t)size);
     for (int k = t->plan->supernodes->count - 1; k >= 0; k--) {
-        corner c = read_corner(plan->number, t, k);
-        if (c.columns == 0)
+        int at = plan->number[t->plan->supernodes->first[k]];
+        if (at < 0)
             continue;
+        corner c = read_corner(at, t, k);
         pl_lower_square(threads, c.columns, c.value, c.columns + c.below,
                         v->dense + (size_t)c.at * (size_t)(size + 1), size);
         if (c.below > 0)
@@ -257,6 +255,8 @@ pl_status pl_inverse_last(pl_inverse *v, const pl_inverse_plan *plan, const pl_t
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 32) if (threads > 1)
     for (int j = 0; j < size; j++)
         for (int i = j; i < size; i++) {
+            if (plan->given[i] < 0 || plan->given[j] < 0)
+                continue;
             size_t a = (size_t)plan->given[i], b = (size_t)plan->given[j];
             float value = t->scale[plan->last[a / 3]] * t->scale[plan->last[b / 3]] *
                           v->dense[(size_t)j * (size_t)size + (size_t)i];

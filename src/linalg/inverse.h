@@ -10,8 +10,10 @@
 typedef struct pl_inverse_plan {
     int last_count;
     const int *last; /* [last_count] the vertices, in the order given; borrowed */
-    int *number;     /* [n] a column's number among the unknowns eliminated last, or -1, */
-    int *given;      /* [3 last_count] and where the caller has it */
+    int size;        /* columns of the supernodes that begin with one of their unknowns. Where CHOLMOD
+                        amalgamates, others can stand among these */
+    int *number;     /* [n] a column's number among them, or -1, */
+    int *given;      /* [size] and where the caller has it, or -1 */
 } pl_inverse_plan;
 
 pl_status pl_inverse_plan_create(pl_context *ctx, const pl_supernodes *l, int last_count,
@@ -22,7 +24,7 @@ void pl_inverse_plan_free(pl_context *ctx, pl_inverse_plan *plan);
 typedef struct pl_inverse {
     float *columns;  /* [n, WIDTH] columns being solved for, in the factor's order, */
     float *rows;     /* [tallest, WIDTH] and those of one supernode */
-    float *dense;    /* [size, size] A^-1 between the unknowns eliminated last */
+    float *dense;    /* [size, size] A^-1 between the columns that the plan numbers */
     float *gathered; /* [size, size] a part of it */
 } pl_inverse;
 
