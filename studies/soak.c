@@ -185,7 +185,7 @@ static pl_status check_gradients(soak_run *r)
     cli_loss loss;
     def.steps = r->made.steps;
     def.directions = 1;
-    def.step_count = 6; /* the slopes of what buckles hold over little */
+    def.step_count = 9; /* the slopes of what buckles hold over little */
     cli_loss_find("distance", def.steps, r->state, &loss);
     def.loss = cli_loss_term;
     def.loss_user = &loss;
