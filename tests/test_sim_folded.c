@@ -95,6 +95,46 @@ static void test_threads(void **state)
     pl_context_destroy(two);
 }
 
+static void spoil(int count, double *x)
+{
+    for (int i = 0; i < count; i++)
+        x[i] = NAN;
+}
+
+/* What a failed step may leave in vectors to work in, NaN, is not read by the next. */
+static void test_failures_leave_nothing(void **state)
+{
+    (void)state;
+    for (int springs = 0; springs < 2; springs++) {
+        pl_context *ctx = test_context(1);
+        test_world a = drape(ctx, PL_SOLVER_LAGGED, 0.3);
+        if (!springs)
+            ctx->limits.folded_contacts = 1 << 20;
+        pl_state *start = NULL;
+        assert_ok(ctx, pl_state_create(a.scene, &start));
+        world_steps(&a, STEPS);
+        assert_true(springs == (a.sim->solver.matrix.fold.count > 0));
+        pl_solver *s = &a.sim->solver;
+        pl_contact_solver *at = &s->space.solver;
+        double *of_vertices[] = {s->gradient, s->residual,   s->guess,    s->iterate, s->move,
+                                 s->trial,    s->trial_move, s->combined, s->root,    s->pulled};
+        double *of_contacts[] = {at->moved,      at->trial_moved, at->delta,       at->step,
+                                 at->trial,      at->reach,       at->trial_delta, at->change,
+                                 at->last_delta, at->step_moved};
+        for (size_t k = 0; k < sizeof of_vertices / sizeof *of_vertices; k++)
+            spoil(3 * a.n, of_vertices[k]);
+        for (size_t k = 0; k < sizeof of_contacts / sizeof *of_contacts; k++)
+            spoil(3 * at->capacity, of_contacts[k]);
+        pl_sim_forget(a.sim);
+        for (int step = 0; step < STEPS; step++)
+            assert_ok(ctx, pl_step(a.sim, start, NULL, NULL));
+        assert_memory_equal(a.state->q, start->q, sizeof(double) * 3 * (size_t)a.n);
+        pl_state_destroy(a.scene, start);
+        world_free(&a);
+        pl_context_destroy(ctx);
+    }
+}
+
 static void test_gradients(void **state)
 {
     (void)state;
@@ -126,9 +166,8 @@ static void test_gradients(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_law),
-        cmocka_unit_test(test_same_steps),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_law),       cmocka_unit_test(test_same_steps),
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_failures_leave_nothing),
         cmocka_unit_test(test_gradients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -399,6 +399,7 @@ pl_status pl_folded_move(pl_newton *s, const double *q, double goal, double *mov
     *out = (pl_contact_solution){.residual = INFINITY};
     memset(move, 0, bytes);
     memset(f.pushed, 0, bytes);
+    memset(space->solver.moved, 0, sizeof(double) * 3 * (size_t)space->set.count);
     for (;;) {
         double last = out->residual;
         pl_contacts_delta_exact(solver->ctx, &space->set, s->sub->q0, q, move, space->solver.delta);
