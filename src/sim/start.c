@@ -140,6 +140,31 @@ static pl_status find_meetings(pl_newton *s, const double *q)
                         s->solver->matter->margin);
 }
 
+/* And edges that bear since they came too near (contact/passage.h): left out they would do so again,
+ * and the law be solved twice. What bears has a force that weighs more than its gap, h^2 lambda/m >
+ * delta. */
+static pl_status find_bearing_edges(pl_newton *s, const pl_state *warm)
+{
+    pl_solver *solver = s->solver;
+    const pl_matter *matter = solver->matter;
+    pl_meet_rules rules = pl_substep_meet_rules(s->sub);
+    double h2 = s->sub->h * s->sub->h, epsilon2 = matter->values->def.contact_epsilon2;
+    for (int c = 0; c < warm->contact_count; c++) {
+        const pl_contact *was = &warm->contacts[c];
+        double push = h2 * was->force_normal / matter->mass[was->vertex[0]];
+        if (was->kind != PL_CONTACT_EDGES || !(push * was->force_normal > epsilon2))
+            continue;
+        pl_meeting m = {.kind = PL_MEETING_EDGES, .edge = -1};
+        memcpy(m.vertex, was->vertex, sizeof m.vertex);
+        pl_meeting_place place = pl_meet_place(&rules, &m, s->sub->q0);
+        place.reach = 0;
+        if (pl_meeting_holds(s->sub->surface, &m, &place, s->sub->q0))
+            PL_TRY(pl_meet_note(solver->ctx, &solver->search, &m));
+    }
+    pl_meet_sort(&solver->search);
+    return PL_OK;
+}
+
 /* Contacts from `first` on that are no single vertices' into solver->known, with their forces. */
 static pl_status keep_known(pl_newton *s, int first)
 {
@@ -208,6 +233,8 @@ pl_status pl_newton_begin(pl_newton *s, const pl_state *warm)
         solver->trial[i] = sub->p[i] + h * sub->w[i];
     PL_TRY(brush(s, solver->trial, 0, NULL));
     PL_TRY(find_meetings(s, solver->guess));
+    if (sub->surface)
+        PL_TRY(find_bearing_edges(s, warm));
     PL_TRY(meet(s, 0, NULL));
     mark_shared(solver);
     memcpy(solver->live, warm->live, sizeof(double) * (size_t)warm->live_count);
