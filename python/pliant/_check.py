@@ -82,7 +82,7 @@ def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, state: 
     loss: loss(step, q, v) -> (value, dq, dv) or None, as in Rollout.backward. One that depends on nothing, as
     with None at all steps, is an ArgumentError: whatever the gradients are, it would pass.
     state: where to start; the scene's start by default.
-    wanted: names from pliant.WANTED; by default all that the scene has.
+    wanted: names from pliant.WANTED; by default all that the scene has. A name of what it lacks is an ArgumentError.
     directions: random ones for each quantity (2); one along the gradient is added. seed: of these (1).
     step: the largest difference, relative to the quantity's size (1e-3); smaller ones follow.
     tolerance: relative error that passes (1e-5).
@@ -95,8 +95,9 @@ def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, state: 
     start, callback, watched = state if state is not None else scene.state(), _Callback(), _Watched(loss)
     d = lib.pl_check_def_default()
     fill(d, {}, steps=steps, directions=directions, seed=seed, step=step, tolerance=tolerance)
-    if wanted is not None:
-        d.wanted = bits((wanted,) if isinstance(wanted, str) else wanted)
+    names = None if wanted is None else (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    if names is not None:
+        d.wanted = bits(names)
     keep = scene._inputs(d.inputs, inputs, steps)
     d.loss = _api.pl_loss_fn(callback.guard(_term(watched, scene.vertex_count)))
     out = ctypes.POINTER(_api.pl_check_result)()
@@ -108,6 +109,9 @@ def check(scene: Scene, loss: LossFunction, steps: Optional[int] = None, state: 
             rows = tuple(Check(WANTED[r.channel], r.along_gradient, r.adjoint, r.tangent, r.difference,
                                r.uncertainty, r.error, r.sweep_error, r.step, VERDICTS[r.verdict])
                          for r in found.rows[:found.row_count])
+            missing = set(names or ()) - {row.name for row in rows}
+            if missing:
+                raise ArgumentError(f"wanted: the scene has no {', no '.join(sorted(missing))} to check")
             if not watched.terms:
                 raise ArgumentError(f"loss: it is None at all steps, 0 to {steps}: there is nothing to check")
             if not watched.slopes and all(row.difference == 0 for row in rows):

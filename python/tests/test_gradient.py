@@ -32,6 +32,8 @@ def test_check_finds_a_wrong_gradient(slide):
         term = right(step, q, v)
         return term and (term[0], 1.001 * term[1], term[2])
     assert not pliant.check(slide, wrong, STEPS, wanted=["velocity"]).ok
+    with pytest.raises(pliant.ArgumentError, match="wanted: the scene has no activation, no pressure to check"):
+        pliant.check(slide, centre_loss(STEPS), STEPS, wanted=["pressure", "velocity", "activation"])
     with pytest.raises(ZeroDivisionError):
         pliant.check(slide, lambda step, q, v: 1 / 0, STEPS, wanted=["velocity"])
 
