@@ -7,6 +7,7 @@
 #include "rows/rows.h"
 
 #include <cblas.h>
+#include <float.h>
 
 #define RESTART     80
 #define FRESH_CG    2 /* iterations with a factor of the matrix itself, which is in single precision */
@@ -330,13 +331,14 @@ static pl_status lift_pinned(pl_linear *l)
 }
 
 /* The right-hand side to length 1: an adjoint state may have decayed to below what single precision,
- * the preconditioner's, can tell from 0. Gives back its length. */
+ * the preconditioner's, can tell from 0. Gives back its length; what has no inverse of its length is 0.
+ */
 static double normalise(pl_linear *l)
 {
     int size = 3 * l->n + 3 * l->contacts.count;
     double norm = cblas_dnrm2(size, l->rhs, 1);
-    if (norm > 0)
-        cblas_dscal(size, 1 / norm, l->rhs, 1);
+    norm = norm < DBL_MIN ? 0 : norm;
+    cblas_dscal(size, norm == 0 ? 0 : 1 / norm, l->rhs, 1);
     return norm;
 }
 
