@@ -113,11 +113,44 @@ static void check_repeats(const char *device)
     pl_context_destroy(ctx);
 }
 
+/* A stiff bar held at one end in thick oil: the adjoint shrinks to below what single precision has. */
+static test_world held_bar(pl_context *ctx, const char *device)
+{
+    test_world w = world_new(ctx, device_def(device, 0.05));
+    pl_body_def body = world_body(PL_NEO_HOOKEAN, PL_EXACT, 1e7);
+    body.damping = 900;
+    world_add(&w, body, world_grid(ctx, 5, 2, 2, 0.02, 0, 0, 0));
+    const int held[] = {4, 9, 14, 19};
+    world_pin(&w, 0, 4, held, 1e-9);
+    world_start(&w);
+    return w;
+}
+
+static void check_decay(const char *device)
+{
+    pl_context *ctx = test_context(1);
+    pl_adjoint_info info;
+    test_world host = held_bar(ctx, NULL), on = held_bar(ctx, device);
+    pl_gradient *a = gradient_of(&on, 30, &info), *b = gradient_of(&host, 30, NULL);
+    double most = 0;
+    for (int i = 0; i < 3 * on.n; i++)
+        most = fmax(most, fabs(b->of[PL_VELOCITY][i]));
+    assert_true(most > 0 && most < 1e-38);
+    for (int i = 0; i < 3 * on.n; i++)
+        assert_true(fabs(a->of[PL_VELOCITY][i] - b->of[PL_VELOCITY][i]) <= 1e-6 * most);
+    pl_gradient_destroy(on.scene, a);
+    pl_gradient_destroy(host.scene, b);
+    world_free(&host);
+    world_free(&on);
+    pl_context_destroy(ctx);
+}
+
 static void check_all(const char *device)
 {
     check_host(device, false, 20);
     check_host(device, true, 8);
     check_repeats(device);
+    check_decay(device);
 }
 
 static void test_reference(void **state)

@@ -440,10 +440,13 @@ static void scaled_inverse(const double a[9], double inverse[9])
 static pl_status solve_on_device(pl_linear *l)
 {
     size_t n3 = 3 * (size_t)l->n;
+    double norm = normalise(l);
     pl_device_answer answer;
     PL_TRY(pl_on_device_adjoint(l->device, &l->sub, &l->contacts, l->q, l->rhs, l->def.contact_epsilon2,
                                 l->def.tolerance, l->def.max_iterations, l->solution, l->motion,
                                 &answer));
+    cblas_dscal(3 * l->n, norm, l->solution, 1);
+    cblas_dscal(3 * l->contacts.count, norm, l->motion, 1);
     for (int c = 0; c < l->contacts.count; c++) {
         double by[9], inverse[9], *w = l->solution + n3 + 3 * (size_t)c;
         /* Rows of no friction pull on nothing. */
