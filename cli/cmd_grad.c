@@ -181,6 +181,19 @@ static pl_channels choose_kinds(const grad_options *options)
     return options->wrt ? kinds : kinds & ~PL_BIT(PL_VERTEX_FORCE);
 }
 
+/* An empty table would look like an answer: kinds asked for by name must be in the scene. */
+static int require_kinds(const grad_options *options, const pl_scene *scene)
+{
+    int code = CLI_OK;
+    for (int c = 0; options->wrt && c < PL_CHANNEL_COUNT; c++)
+        if ((choose_kinds(options) & PL_BIT(c)) && pl_scene_row_count(scene, (pl_channel)c) == 0) {
+            fprintf(stderr, "pliant: error: the scene has no %s to differentiate by\n",
+                    pl_channel_get((pl_channel)c)->name);
+            code = CLI_BAD_INPUT;
+        }
+    return code;
+}
+
 static int print_rows(const char *path, const grad_options *options, const pl_scene *scene,
                       const pl_rollout *rollout, const pl_gradient *gradient,
                       const pl_adjoint_info *info)
@@ -240,6 +253,8 @@ static int grad(const char *path, const grad_options *options, pl_context *ctx)
 {
     cli_simulation s;
     int code = cli_simulation_open(ctx, path, &options->set, &s);
+    if (code == CLI_OK)
+        code = require_kinds(options, s.scene);
     if (code == CLI_OK)
         code = differentiate(path, options, ctx, &s);
     cli_simulation_close(&s);

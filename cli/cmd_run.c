@@ -132,7 +132,7 @@ static int run(const char *path, run_options *options, pl_context *ctx)
         if (status != PL_OK) {
             cli_report(ctx, status);
             if (strstr(pl_context_error(ctx), "exists already"))
-                fprintf(stderr, "pliant: --force replaces an earlier output\n");
+                fprintf(stderr, "pliant: --force replaces an earlier output, nothing else\n");
             code = CLI_FAILED;
             goto done;
         }

@@ -40,6 +40,8 @@ says "got 'young,taste'"
 expect 2 grad "$scenes/slope.json" --steps 0
 expect 2 grad
 expect 3 grad nowhere.json
+expect 3 grad "$scenes/slope.json" --steps 1 --wrt friction,activation # an empty table would look like an answer
+says "the scene has no activation to differentiate by"
 
 # --- check
 few="--steps 3 --directions 0 --sweep 3 --threads 1"

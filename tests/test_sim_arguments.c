@@ -93,6 +93,9 @@ static void test_body(void **state)
     REFUSE(pl_scene_add_body(w.scene, &def, NULL), def, good, damping_of, of, "damping of element 4");
     REFUSE(pl_scene_add_body(w.scene, &def, NULL), def, good, positions, start, "vertex 5");
     REFUSE(pl_scene_add_body(w.scene, &def, NULL), def, good, velocities, start, "vertex 5");
+    good.velocities = mesh->vertices;
+    REFUSE(pl_scene_add_body(w.scene, &def, NULL), def, good, angular_velocity[1], 1,
+           "velocities: given beside");
     pl_scene_info info = pl_scene_get_info(w.scene);
     assert_int_equal(info.body_count, 0);
     assert_int_equal(info.vertex_count, 0);

@@ -255,7 +255,7 @@ PL_API pl_status pl_scene_create(pl_context *ctx, const pl_scene_def *def, pl_sc
 PL_API void pl_scene_destroy(pl_scene *scene); /* after every sim made from it; NULL is fine */
 
 typedef struct pl_body_def {
-    const char *name;    /* NULL = "body<index>" */
+    const char *name;    /* NULL = "body<index>"; no two bodies, or other parts, have the same */
     const pl_mesh *mesh; /* the rest shape; copied */
     pl_material model;   /* default Neo-Hookean */
     pl_reading reading;  /* default exact */

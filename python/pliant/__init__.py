@@ -9,6 +9,9 @@ SI units throughout. `pliant.torch` and `pliant.jax` make simulations parts of n
 functions.
 """
 
+import importlib as _importlib
+from typing import Any as _Any
+
 from ._batch import Batch, Rollouts
 from ._channel import CHANNELS, INPUTS, PARAMETERS, WANTED, Channel
 from ._check import Check, CheckResult, check
@@ -30,3 +33,10 @@ __all__ = [
     "OutOfMemoryError", "PARAMETERS", "PairForce", "ParseError", "Rollout", "Rollouts", "STAGES", "Scene", "Shape", "State", "StepInfo",
     "StoppedError", "View", "WANTED", "__version__", "check", "default_context", "devices", "fit", "shapes", "view",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """pliant.torch, pliant.jax and pliant.gymnasium are imported where they are first used."""
+    if name in ("torch", "jax", "gymnasium"):
+        return _importlib.import_module("." + name, __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -60,7 +60,7 @@ class Actuators:
                 setattr(d, "point_count" if field == "path" else "direction_count", len(arrays[field]))
                 setattr(d, field, double_p(arrays[field]))
         fill(d, WORDS, name=name, radius=radius, law=law, stiffness=stiffness, activation=activation)
-        column = self._table(_column(table), 1, "table")
+        column = self._table(table, 1, "table")
         d.table = column[0]
         return self._add(lib.pl_scene_add_muscle, d)
 
@@ -89,7 +89,7 @@ class Actuators:
         d.point_count, d.points = len(points), chain
         d.segments, d.two_way = bool(segments), bool(two_way)
         fill(d, WORDS, name=name, length=length, compliance=compliance)
-        column = self._table(_column(table), 1, "table")
+        column = self._table(table, 1, "table")
         d.table = column[0]
         return self._add(lib.pl_scene_add_cable, d)
 
@@ -136,7 +136,7 @@ class Actuators:
             point = doubles(inside, (3,), "inside")
             d.inside = double_p(point)
         fill(d, WORDS, name=name, cavity=cavity, pressure=pressure, gas=gas, ambient=ambient)
-        column = self._table(_column(table), 1, "table")
+        column = self._table(table, 1, "table")
         d.table = column[0]
         return self._add(lib.pl_scene_add_chamber, d)
 
@@ -149,14 +149,3 @@ class Actuators:
                 core.check(lib.pl_chamber_volume(self._pointer, chamber, double_p(at), volume))
                 found.append(volume.value)
         return np.array(found)
-
-
-def _column(table: Optional[Table]) -> Any:
-    """A table of single numbers, as one of rows of one."""
-    if table is None:
-        return None
-    times, values = table
-    column = array_of(values, "table: values").reshape(-1, 1)
-    if len(column) != np.size(times):
-        raise ArgumentError(f"table: {len(column)} values for {np.size(times)} times")
-    return times, column

@@ -10,11 +10,11 @@ from typing import Any, Mapping, Optional, Sequence, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._library import Array, text
+from ._library import ArgumentError, Array, array_of, doubles, text
 from ._mesh import Mesh
 
 Reference = Union[int, str]
-Table = tuple[ArrayLike, ArrayLike]  # times [k] s, values [k, width]
+Table = Union[tuple[ArrayLike, ArrayLike], ArrayLike]  # (times [k] s, values [k, width]), or rows of both
 Overrides = Union[Mapping[str, Any], Sequence[str]]
 
 MODELS = ("arap", "corotated", "neo_hookean")
@@ -27,6 +27,24 @@ LAWS = ("tension", "spring", "force")
 WORDS = {"model": ("PL_", MODELS), "reading": ("PL_", READINGS), "solver": ("PL_SOLVER_", SOLVERS),
          "integrator": ("PL_", INTEGRATORS),
          "shape": ("PL_", SHAPES), "per": ("PL_PER_", PER), "law": ("PL_MUSCLE_", LAWS)}
+
+
+def split_table(table: Table, width: int, name: str) -> tuple[Array, Array]:
+    """Times [k] and values [k, width] of a tuple of both, or of rows [time, values...] as scene files have."""
+    if isinstance(table, tuple):
+        if len(table) != 2:
+            raise ArgumentError(f"{name}: expected (times, values), got {len(table)} of them")
+        times, values = (array_of(part, f"{name}: {what}") for part, what in zip(table, ("times", "values")))
+    else:
+        rows = array_of(table, name)
+        if rows.ndim != 2 or rows.shape[1] != 1 + width:
+            raise ArgumentError(f"{name}: expected (times, values), or rows of {1 + width}, the time first; got shape "
+                                f"{list(rows.shape)}")
+        times, values = rows[:, 0], rows[:, 1:]
+    values = values.reshape(-1, 1) if width == 1 else values
+    if len(np.atleast_1d(values)) != times.size:
+        raise ArgumentError(f"{name}: {len(np.atleast_1d(values))} values for {times.size} times")
+    return doubles(times, (times.size,), f"{name}: times"), doubles(values, (times.size, width), f"{name}: values")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ._library import (ArgumentError, Array, Context, Core, Handle, Owner, PathL
                        double_p, doubles, fill, instance, int_p, integer, integers, lib, real, text, vector,
                        view)
 from ._mesh import Mesh, plain
-from ._parts import (SHAPES, WORDS, Body, Collider, Overrides, Reference, Table, encode_overrides,
+from ._parts import (SHAPES, WORDS, Body, Collider, Overrides, Reference, Table, encode_overrides, split_table,
                      plain_json)
 from ._state import State, StepInfo
 
@@ -417,10 +417,7 @@ class Scene(Actuators, Owner):
     def _table(table: Optional[Table], width: int, name: str) -> tuple[Any, Any]:
         if table is None:
             return _api.pl_table(), None
-        times, values = table
-        t = np.asarray(times)
-        t = doubles(t, (t.size,), f"{name}: times")
-        v = doubles(values, (len(t), width), f"{name}: values")
+        t, v = split_table(table, width, name)
         return _api.pl_table(len(t), double_p(t), double_p(v)), (t, v)
 
     def _vertices(self, body: int, vertices: Union[str, ArrayLike]) -> NDArray[np.intc]:

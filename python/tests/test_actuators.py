@@ -57,6 +57,14 @@ def test_gradient(arm):
     assert gradient.activation.shape == (4, 2) and gradient.muscle_stiffness.shape == (2,)
 
 
+def test_tables_are_pairs_or_rows(arm):
+    for table in (([0, 0.5], [0.1, 0.2]), [[0, 0.1], [0.5, 0.2]], np.array([[0, 0.1], [0.5, 0.2]])):
+        arm.add_muscle(0, "low", direction=(1, 0, 0), table=table)
+        assert arm.to_dict()["muscles"][-1]["table"] == [[0, 0.1], [0.5, 0.2]]
+    with pytest.raises(pliant.ArgumentError, match="table: 1 values for 2 times"):
+        arm.add_force(0, table=([0, 1], [[0, 0, 1]]))
+
+
 @pytest.mark.parametrize("given, message", [
     (dict(elements=[999], direction=(1, 0, 0)), r"elements\[0\] = 999: body \"arm\" has"),
     (dict(direction=(0, 0, 0)), r"directions\[0\] has length 0"),
@@ -70,6 +78,8 @@ def test_gradient(arm):
     (dict(direction=(1, 0, 0), activation=1.0), "activation = 1"),
     (dict(direction=(1, 0, 0), law="pull"), "law"),
     (dict(direction=(1, 0, 0), table=([0, 1], [0.1])), "table: 1 values for 2 times"),
+    (dict(direction=(1, 0, 0), table=[[0, 0.1, 0]]), r"rows of 2, the time first; got shape \[1, 3\]"),
+    (dict(direction=(1, 0, 0), table=([0], [0.1], [1])), r"expected \(times, values\), got 3"),
     (dict(direction=(1, 0), activation=0.1), r"directions: expected shape \[any, 3\]"),
 ])
 def test_refused(arm, given, message):

@@ -569,25 +569,10 @@ static void write_parts(writer *w)
 
 /* ------------------------------------------------------------------------------- the scene */
 
-/* A file tells parts apart by their names. */
-static pl_status check_names(const pl_scene *s)
-{
-    for (int o = 0; o < PL_OWNER_COUNT; o++)
-        for (int i = 0; i < pl_scene_owner_count(s, (pl_owner)o); i++)
-            for (int j = 0; j < i && pl_part_name(s, (pl_owner)o, i); j++)
-                if (strcmp(pl_part_name(s, (pl_owner)o, i), pl_part_name(s, (pl_owner)o, j)) == 0)
-                    return pl_fail(s->ctx, PL_ERROR_ARGUMENT,
-                                   "%ss %d and %d are both named \"%s\": a scene file needs names that "
-                                   "differ",
-                                   pl_owner_name((pl_owner)o), j, i, pl_part_name(s, (pl_owner)o, i));
-    return PL_OK;
-}
-
 static pl_status write_scene(const pl_scene *scene, const pl_scene_file_info *info, pl_text *out)
 {
     writer w = {.text.ctx = scene->ctx, .scene = scene, .owner = PL_OWNER_COUNT};
     pl_scene_source usual, source;
-    PL_TRY(check_names(scene));
     pl_spec_scene.defaults(&usual);
     source = usual;
     source.def = scene->params.values->def;

@@ -112,6 +112,9 @@ void pl_gradient_clear(const pl_scene *scene, pl_gradient *gradient);
 
 /* The body that has this element of the scene. */
 const pl_body *pl_scene_body_with(const pl_scene *scene, int element);
+/* A copy of the name that a part of such a kind gets, NULL: by its kind and number; fails where another
+ * of its kind has that. */
+pl_status pl_scene_new_name(pl_scene *scene, pl_owner owner, const char *given, char **out);
 /* One more part of such a kind, a struct of `size` bytes, copied, and one value of each of its
  * parameters; *index, if not NULL, is its number. name NULL: that of its kind and number. */
 pl_status pl_scene_append(pl_scene *scene, pl_owner owner, const char *name, const void *item,

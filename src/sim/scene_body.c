@@ -99,6 +99,9 @@ static pl_status check_start(pl_context *ctx, const pl_body_def *def)
     for (int k = 0; k < 3; k++)
         if (!isfinite(def->velocity[k]) || !isfinite(def->angular_velocity[k]))
             return pl_fail(ctx, PL_ERROR_ARGUMENT, "velocity or angular_velocity is not finite");
+    if (def->velocities && pl_norm3(def->velocity) + pl_norm3(def->angular_velocity) > 0)
+        return pl_fail(ctx, PL_ERROR_ARGUMENT,
+                       "velocities: given beside velocity or angular_velocity, which they would replace");
     for (int k = 0; k < 3 * def->mesh->vertex_count; k++)
         if ((def->positions && !isfinite(def->positions[k])) ||
             (def->velocities && !isfinite(def->velocities[k])))
@@ -192,8 +195,6 @@ pl_status pl_scene_add_body(pl_scene *scene, const pl_body_def *def, int *body)
     pl_status status = PL_OK;
     PL_TRY(pl_scene_must_be_open(scene));
     PL_TRY(check_body(scene, def));
-    char name[32];
-    snprintf(name, sizeof name, "body%d", scene->body_count);
     pl_body b = {
         .cloth = def->mesh->tet_count == 0,
         .model = def->model,
@@ -206,10 +207,7 @@ pl_status pl_scene_add_body(pl_scene *scene, const pl_body_def *def, int *body)
         .element_offset = scene->element_count,
     };
     PL_CHECK(pl_mesh_copy(ctx, def->mesh, &b.mesh), done);
-    if (!(b.name = pl_strdup(ctx, def->name ? def->name : name))) {
-        status = PL_ERROR_MEMORY;
-        goto done;
-    }
+    PL_CHECK(pl_scene_new_name(scene, PL_OWNER_BODY, def->name, &b.name), done);
     b.elements = b.cloth ? b.mesh->triangles : b.mesh->tets;
     b.element_count = b.cloth ? b.mesh->triangle_count : b.mesh->tet_count;
     if (b.mean_volume)

@@ -42,13 +42,26 @@ static pl_status append_value(pl_scene *scene, pl_channel channel, int count, do
     return PL_OK;
 }
 
+pl_status pl_scene_new_name(pl_scene *scene, pl_owner owner, const char *given, char **out)
+{
+    char usual[32];
+    int count = pl_scene_owner_count(scene, owner);
+    snprintf(usual, sizeof usual, "%s%d", pl_owner_name(owner), count);
+    const char *name = given ? given : usual;
+    for (int k = 0; k < count; k++)
+        if (pl_part_name(scene, owner, k) && strcmp(pl_part_name(scene, owner, k), name) == 0)
+            return pl_fail(scene->ctx, PL_ERROR_ARGUMENT, "name: %s %d is named \"%s\" already",
+                           pl_owner_name(owner), k, name);
+    *out = pl_strdup(scene->ctx, name);
+    return *out ? PL_OK : PL_ERROR_MEMORY;
+}
+
 pl_status pl_scene_append(pl_scene *scene, pl_owner owner, const char *name, const void *item,
                           size_t size, int value_count, const pl_channel *channels,
                           const double *values, int *index)
 {
     pl_context *ctx = scene->ctx;
     pl_part_list *list = &scene->parts[owner];
-    char usual[32];
     PL_TRY(pl_scene_must_be_open(scene));
     if (name && !*name)
         return pl_fail(ctx, PL_ERROR_ARGUMENT, "name is empty");
@@ -59,9 +72,7 @@ pl_status pl_scene_append(pl_scene *scene, pl_owner owner, const char *name, con
                    sizeof *list->names));
     for (int k = 0; k < value_count; k++)
         PL_TRY(append_value(scene, channels[k], list->count, values[k]));
-    snprintf(usual, sizeof usual, "%s%d", pl_owner_name(owner), list->count);
-    if (!(list->names[list->count] = pl_strdup(ctx, name ? name : usual)))
-        return PL_ERROR_MEMORY;
+    PL_TRY(pl_scene_new_name(scene, owner, name, &list->names[list->count]));
     memcpy((char *)list->items + size * (size_t)list->count, item, size);
     if (index)
         *index = list->count;
@@ -306,17 +317,12 @@ pl_status pl_scene_add_collider(pl_scene *scene, const pl_collider_def *def, int
     pl_context *ctx = scene->ctx;
     pl_status status = PL_OK;
     PL_TRY(pl_scene_must_be_open(scene));
-    char name[32];
-    snprintf(name, sizeof name, "collider%d", scene->collider_count);
     int count = scene->collider_count;
     pl_obstacle o = {.friction = def->friction};
     PL_CHECK(pl_collider_create(ctx, def, &o.shape), done);
     PL_CHECK(pl_curve_create(ctx, "collider.pose", &def->table, 7, def->pose, &o.pose), done);
     pl_curve_align_poses(&o.pose);
-    if (!(o.name = pl_strdup(ctx, def->name ? def->name : name))) {
-        status = PL_ERROR_MEMORY;
-        goto done;
-    }
+    PL_CHECK(pl_scene_new_name(scene, PL_OWNER_COLLIDER, def->name, &o.name), done);
     PL_CHECK(pl_grow(ctx, (void **)&scene->colliders, &scene->collider_capacity, count + 1,
                      sizeof *scene->colliders),
              done);
