@@ -157,7 +157,6 @@ static void what_has_no_way_out(void **state)
 static void add_wall(test_world *w, int axis, double at)
 {
     pl_collider_def def = pl_collider_def_default();
-    def.name = "wall";
     def.shape = PL_BOX;
     for (int k = 0; k < 3; k++)
         def.size[k] = k == axis ? 0.005 : 1;

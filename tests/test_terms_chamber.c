@@ -343,6 +343,7 @@ static void cavities_are_found(void **state)
     memcpy(list, told.triangles, sizeof *list * 3 * (size_t)told.triangle_count);
     for (int turned = 0; turned < 2; turned++) {
         pl_chamber_def def = told, again;
+        def.name = NULL;
         def.triangles = list;
         for (int t = 0; turned && t < told.triangle_count; t++) {
             int v = list[3 * t + 1];
