@@ -453,6 +453,9 @@ static void values_without_use(void **unused)
                "override 'bodies[0].material.poisson=0.2': bodies[0].material.poisson: not used: "
                "\"arap\" has no Poisson's ratio\n");
     expect_log("\"model\": \"arap\"", NULL, "");
+    expect_log(
+        "\"thickness\": 1e-3", NULL,
+        "s.json:2: bodies[0].material.thickness: not used: that is of cloth, the body is a solid\n");
     expect_log("\"poisson\": 0.3", set, "");
     expect_log("\"model\": \"corotated\", \"poisson\": 0.3", NULL, "");
 }

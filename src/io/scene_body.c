@@ -92,12 +92,19 @@ static pl_status transform_mesh(const pl_document *document, const json_t *objec
 /* A value that the file gives and the material has no use for. A model that is changed from outside
  * leaves the file's values over, which is no mistake of theirs. */
 static void warn_of_unused(const pl_document *document, const json_t *object, const pl_place *place,
-                           pl_material model)
+                           pl_material model, bool solid)
 {
+    static const char *const of_cloth[] = {"thickness", "bending"};
     const pl_place in = {place, "material", 0}, chosen = {&in, "model", 0}, here = {&in, "poisson", 0};
-    if (model == PL_ARAP && json_object_get(json_object_get(object, "material"), "poisson") &&
+    const json_t *material = json_object_get(object, "material");
+    if (model == PL_ARAP && json_object_get(material, "poisson") &&
         !pl_document_overridden(document, &chosen))
         pl_document_warn(document, &here, "not used: \"arap\" has no Poisson's ratio");
+    for (int k = 0; solid && k < 2; k++) {
+        const pl_place there = {&in, of_cloth[k], 0};
+        if (json_object_get(material, of_cloth[k]))
+            pl_document_warn(document, &there, "not used: that is of cloth, the body is a solid");
+    }
 }
 
 pl_status pl_build_body(const pl_document *document, pl_scene *scene, const json_t *object,
@@ -111,10 +118,10 @@ pl_status pl_build_body(const pl_document *document, pl_scene *scene, const json
     pl_spec_body.defaults(&def);
     pl_spec_read(&pl_spec_body, object, &def);
 
-    warn_of_unused(document, object, place, def.model);
     const pl_place mesh_place = {place, "mesh", 0};
     PL_CHECK(pl_build_mesh(document, json_object_get(object, "mesh"), &mesh_place, &mesh), done);
     PL_CHECK(transform_mesh(document, object, place, mesh), done);
+    warn_of_unused(document, object, place, def.model, mesh->tet_count > 0);
     const struct {
         const char *name;
         double plain;
