@@ -121,6 +121,19 @@ static inline void world_start(test_world *w)
     w->n = w->state->vertex_count;
 }
 
+/* A stiff bar held at one end in thick oil: what its end does tells little of how it began. */
+static inline test_world world_oiled_bar(pl_context *ctx, pl_scene_def def)
+{
+    static const int held[] = {4, 9, 14, 19};
+    test_world w = world_new(ctx, def);
+    pl_body_def body = world_body(PL_NEO_HOOKEAN, PL_EXACT, 1e7);
+    body.damping = 900;
+    world_add(&w, body, world_grid(ctx, 5, 2, 2, 0.02, 0, 0, 0));
+    world_pin(&w, 0, 4, held, 1e-9);
+    world_start(&w);
+    return w;
+}
+
 static inline pl_step_info world_step(test_world *w)
 {
     pl_step_info info;

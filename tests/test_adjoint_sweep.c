@@ -519,13 +519,7 @@ static void test_decay(void **state)
 {
     (void)state;
     pl_context *ctx = test_context(1);
-    test_world w = world_new(ctx, world_def(0.05, 0, 0, -9.81));
-    pl_body_def body = world_body(PL_NEO_HOOKEAN, PL_EXACT, 1e7);
-    body.damping = 900;
-    world_add(&w, body, world_grid(ctx, 5, 2, 2, 0.02, 0, 0, 0));
-    const int held[] = {4, 9, 14, 19};
-    world_pin(&w, 0, 4, held, 1e-9);
-    world_start(&w);
+    test_world w = world_oiled_bar(ctx, world_def(0.05, 0, 0, -9.81));
     for (int k = 0; k < 2; k++) {
         int steps = k == 0 ? 60 : 400;
         pl_rollout_def def = pl_rollout_def_default();

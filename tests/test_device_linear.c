@@ -113,24 +113,13 @@ static void check_repeats(const char *device)
     pl_context_destroy(ctx);
 }
 
-/* A stiff bar held at one end in thick oil: the adjoint shrinks to below what single precision has. */
-static test_world held_bar(pl_context *ctx, const char *device)
-{
-    test_world w = world_new(ctx, device_def(device, 0.05));
-    pl_body_def body = world_body(PL_NEO_HOOKEAN, PL_EXACT, 1e7);
-    body.damping = 900;
-    world_add(&w, body, world_grid(ctx, 5, 2, 2, 0.02, 0, 0, 0));
-    const int held[] = {4, 9, 14, 19};
-    world_pin(&w, 0, 4, held, 1e-9);
-    world_start(&w);
-    return w;
-}
-
+/* The adjoint shrinks to below what single precision has. */
 static void check_decay(const char *device)
 {
     pl_context *ctx = test_context(1);
     pl_adjoint_info info;
-    test_world host = held_bar(ctx, NULL), on = held_bar(ctx, device);
+    test_world host = world_oiled_bar(ctx, device_def(NULL, 0.05)),
+               on = world_oiled_bar(ctx, device_def(device, 0.05));
     pl_gradient *a = gradient_of(&on, 30, &info), *b = gradient_of(&host, 30, NULL);
     double most = 0;
     for (int i = 0; i < 3 * on.n; i++)

@@ -319,24 +319,6 @@ static void files_appear_whole(void **unused)
     pl_context_destroy(ctx);
 }
 
-static void names_must_differ(void **unused)
-{
-    (void)unused;
-    pl_context *ctx = test_context(1);
-    pl_scene *scene = NULL;
-    pl_collider_def def = pl_collider_def_default();
-    assert_ok(ctx, pl_scene_create(ctx, NULL, &scene));
-    def.name = "collider1";
-    assert_ok(ctx, pl_scene_add_collider(scene, &def, NULL));
-    for (int usual = 0; usual < 2; usual++) {
-        def.name = usual ? NULL : "collider1";
-        assert_int_equal(pl_scene_add_collider(scene, &def, NULL), PL_ERROR_ARGUMENT);
-        assert_string_equal(pl_context_error(ctx), "name: collider 0 is named \"collider1\" already");
-    }
-    pl_scene_destroy(scene);
-    pl_context_destroy(ctx);
-}
-
 static pl_status load_and_write(pl_context *ctx, void *unused)
 {
     (void)unused;
@@ -413,10 +395,9 @@ static void arrays_are_checked(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scenes_come_back),        cmocka_unit_test(defaults_are_left_out),
-        cmocka_unit_test(files_appear_whole),      cmocka_unit_test(names_must_differ),
-        cmocka_unit_test(any_allocation_may_fail), cmocka_unit_test(attachments_are_told),
-        cmocka_unit_test(arrays_are_checked),
+        cmocka_unit_test(scenes_come_back),     cmocka_unit_test(defaults_are_left_out),
+        cmocka_unit_test(files_appear_whole),   cmocka_unit_test(any_allocation_may_fail),
+        cmocka_unit_test(attachments_are_told), cmocka_unit_test(arrays_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -355,13 +355,33 @@ static void test_steps(void **state)
     pl_context_destroy(ctx);
 }
 
+/* Two parts of a kind, also where one of them has the name that the other would get by its number. */
+static void test_names_differ(void **state)
+{
+    (void)state;
+    pl_context *ctx = test_context(1);
+    pl_scene *scene = NULL;
+    pl_collider_def def = pl_collider_def_default();
+    assert_ok(ctx, pl_scene_create(ctx, NULL, &scene));
+    def.name = "collider1";
+    assert_ok(ctx, pl_scene_add_collider(scene, &def, NULL));
+    for (int usual = 0; usual < 2; usual++) {
+        def.name = usual ? NULL : "collider1";
+        assert_int_equal(pl_scene_add_collider(scene, &def, NULL), PL_ERROR_ARGUMENT);
+        assert_string_equal(pl_context_error(ctx), "name: collider 0 is named \"collider1\" already");
+    }
+    pl_scene_destroy(scene);
+    pl_context_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scene),           cmocka_unit_test(test_body),
-        cmocka_unit_test(test_bad_meshes),      cmocka_unit_test(test_pins),
-        cmocka_unit_test(test_forces_and_wind), cmocka_unit_test(test_colliders),
-        cmocka_unit_test(test_parameters),      cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_names_differ), cmocka_unit_test(test_scene),
+        cmocka_unit_test(test_body),         cmocka_unit_test(test_bad_meshes),
+        cmocka_unit_test(test_pins),         cmocka_unit_test(test_forces_and_wind),
+        cmocka_unit_test(test_colliders),    cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
